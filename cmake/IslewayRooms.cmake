@@ -1,0 +1,45 @@
+# A room is a static library made of src/<room>/**.cpp; adding a file needs no other change.
+function(isleway_room name)
+  cmake_parse_arguments(arg "" "" "USES;LIBRARIES" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cpp)
+  list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
+  add_library(isleway_${name} STATIC ${sources})
+  target_include_directories(isleway_${name} PUBLIC ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+  list(TRANSFORM arg_USES PREPEND isleway_)
+  target_link_libraries(isleway_${name} PUBLIC ${arg_USES} ${arg_LIBRARIES})
+endfunction()
+
+# Collects what the files of src/<room>/<folder> define, one `const <Type> <stem>_<suffix>`
+# each, into a function <folder>() that returns them sorted by file name. So a new reader,
+# writer or command is one new file. A table made by the build, unlike static
+# initialisers, is not dropped from static libraries and has no order to get wrong.
+function(isleway_registry room folder type suffix header namespace)
+  file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${room}/${folder}/*.cpp)
+  list(SORT files)
+  set(declarations "")
+  set(pointers "")
+  foreach(file IN LISTS files)
+    get_filename_component(stem ${file} NAME_WE)
+    string(APPEND declarations "extern const ${type} ${stem}_${suffix};\n")
+    string(APPEND pointers "      &${stem}_${suffix},\n")
+  endforeach()
+  list(LENGTH files count)
+  set(content "// Made by the build from the files of src/${room}/${folder}.
+#include <array>
+#include \"${header}\"
+
+namespace ${namespace} {
+
+${declarations}
+std::span<const ${type}* const> ${folder}() {
+  static constexpr std::array<const ${type}*, ${count}> all = {
+${pointers}  };
+  return all;
+}
+
+}  // namespace ${namespace}
+")
+  set(output ${PROJECT_BINARY_DIR}/generated/${room}_${folder}.cpp)
+  file(CONFIGURE OUTPUT ${output} CONTENT "${content}" @ONLY)
+  target_sources(isleway_${room} PRIVATE ${output})
+endfunction()

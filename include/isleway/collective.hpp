@@ -1,0 +1,6 @@
+// Collectives as schedules, and the proof that they do what they claim.
+#pragma once
+
+#include "isleway/collective/checker.hpp"
+#include "isleway/collective/collective.hpp"
+#include "isleway/collective/copy_matrix.hpp"

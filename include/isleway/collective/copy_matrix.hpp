@@ -1,0 +1,31 @@
+// Peer-to-peer copies: the matrices that p2pBandwidthLatencyTest and nvbandwidth print.
+#pragma once
+
+#include <vector>
+
+#include "isleway/engine/engine.hpp"
+
+namespace isleway {
+
+/// Square, by GPU number; the diagonal is a GPU's copy to itself.
+using Matrix = std::vector<std::vector<double>>;
+
+struct CopyMatrices {
+  Matrix unidirectional_GBs, bidirectional_GBs;   ///< peer access on where there is any
+  Matrix unidirectional_no_p2p_GBs, bidirectional_no_p2p_GBs;  ///< through host memory
+  Matrix latency_us, latency_no_p2p_us;
+  std::vector<std::vector<PathKind>> path;
+  std::vector<std::vector<bool>> peer_access;
+};
+
+/// Host copies, as nvbandwidth's first rows print them; one value a GPU.
+struct HostCopies {
+  std::vector<double> host_to_device_GBs, device_to_host_GBs;
+};
+
+/// All pairs of the fabric's GPUs on one island or host. Error: too many GPUs for a matrix
+/// (more than 1024).
+Result<CopyMatrices> copy_matrices(const Fabric& fabric, const Parts& parts);
+Result<HostCopies> host_copies(const Fabric& fabric, const Parts& parts);
+
+}  // namespace isleway

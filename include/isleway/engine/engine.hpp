@@ -1,0 +1,53 @@
+// From a schedule on a fabric to time. Several depths, one interface.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "isleway/core/error.hpp"
+#include "isleway/engine/schedule.hpp"
+#include "isleway/engine/wiring.hpp"
+
+namespace isleway {
+
+/// What one direction of a link carried.
+struct LinkLoad {
+  LinkId link = 0;
+  bool forward = true;
+  double wire_bytes = 0;
+  double busy = 0;  ///< share of the whole time at full payload rate, 0 to 1
+};
+
+struct Outcome {
+  Time time;
+  std::vector<LinkLoad> loads;  ///< by (link, direction); only links that carried something
+  /// Index in `loads` of the busiest link; -1 when nothing crossed a link.
+  int bottleneck = -1;
+  /// The bottleneck is the sender's threads (a connection's cap), not a link.
+  bool limited_by_sender = false;
+  /// Share of the time that is latency and overhead rather than moving bytes, 0 to 1.
+  double latency_share = 0;
+  std::uint64_t events = 0;     ///< simulated; 0 for closed forms
+};
+
+class Engine {
+ public:
+  virtual ~Engine() = default;
+  virtual std::string name() const = 0;
+  /// Error: a connection without a route (which), or a schedule that waits for ever.
+  virtual Result<Outcome> run(const Fabric& fabric, const Schedule& schedule,
+                              const Wiring& wiring) const = 0;
+};
+
+/// Closed form: latency of the critical path plus the load of the busiest link.
+std::unique_ptr<Engine> make_analytic_engine();
+/// Event-driven: every message a fluid flow, links shared max-min fairly.
+std::unique_ptr<Engine> make_flow_engine();
+/// "analytic" or "flow". Error: lists the names.
+Result<std::unique_ptr<Engine>> make_engine(std::string_view name);
+
+/// The payload rate of one direction of a link for a mover.
+Rate payload_rate(const Link& link, Mover mover);
+
+}  // namespace isleway

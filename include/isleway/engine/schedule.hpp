@@ -1,0 +1,92 @@
+// Who sends which bytes to whom, after what, and whether they are copied or reduced.
+//
+// A Schedule is a rule, not a list: any action of any stream can be asked for by number in
+// constant time, so that a ring over 100,000 GPUs costs no memory. The same description
+// serves the clock (engines) and the data (the checker, virtual GPUs).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "isleway/core/small_vector.hpp"
+#include "isleway/core/units.hpp"
+
+namespace isleway {
+
+/// One end of a connection: a stream (a sequential program, such as one channel's thread
+/// block) of an agent. Agents 0 to ranks-1 are GPUs; further ones are in the network
+/// (the reducing and multicasting side of an NVSwitch).
+struct Port {
+  std::int32_t agent = 0;
+  std::int32_t stream = 0;
+  friend auto operator<=>(Port, Port) = default;
+};
+
+/// Part of a rank's user buffer, in bytes. In-place calls make `input` and `output` views
+/// of the same memory; the schedule does not change.
+struct Region {
+  enum class Buffer : std::uint8_t { none, input, output };
+  Buffer buffer = Buffer::none;
+  std::int64_t offset = 0;
+};
+
+/// One step of a stream, all of it on the same number of bytes: wait for a message from
+/// each `recv` port, combine them and the local `source` with the reduction, keep the
+/// result at `store`, send it to each `send` port.
+///
+/// A connection is a FIFO from one port to another: messages arrive in the order sent.
+/// Streams run concurrently; the actions of one run in order.
+struct Action {
+  std::int64_t bytes = 0;
+  Region source;
+  Region store;
+  SmallVector<Port, 4> recv;
+  SmallVector<Port, 4> send;
+
+  void clear() {
+    bytes = 0;
+    source = store = Region{};
+    recv.clear();
+    send.clear();
+  }
+};
+
+/// All that one connection carries.
+struct Load {
+  Port from, to;
+  std::int64_t bytes = 0;
+  std::int64_t messages = 0;
+};
+
+/// Transfers that follow one another and that pipelining does not hide: `bytes` each over
+/// the connection from -> to, `repeats` times. What the closed form adds to the time that
+/// the busiest link needs for its load.
+struct CriticalStep {
+  Port from, to;
+  std::int64_t bytes = 0;
+  double repeats = 1;
+};
+
+class Schedule {
+ public:
+  virtual ~Schedule() = default;
+
+  virtual int ranks() const = 0;
+  /// Ranks plus agents in the network.
+  virtual int agents() const { return ranks(); }
+  virtual int streams() const = 0;
+
+  virtual std::int64_t action_count(Port port) const = 0;
+  /// Fills `out` (cleared first) with action k of a stream, 0 <= k < action_count.
+  virtual void action(Port port, std::int64_t k, Action& out) const = 0;
+
+  /// Visits every connection once. The default walks all actions; rules that know better
+  /// override it.
+  virtual void loads(const std::function<void(const Load&)>& visit) const;
+
+  /// The dependent transfers of the call, for the closed form.
+  virtual std::vector<CriticalStep> critical_path() const = 0;
+};
+
+}  // namespace isleway

@@ -1,0 +1,35 @@
+// How the connections of a schedule run on a fabric: over which links, at what price.
+#pragma once
+
+#include "isleway/engine/schedule.hpp"
+#include "isleway/fabric.hpp"
+
+namespace isleway {
+
+/// Which engine of the GPU moves the bytes; decides the efficiency of a link.
+enum class Mover : std::uint8_t { sm, copy_engine };
+
+/// The price of one connection. Times are calibrated, see docs/model pages.
+struct Connection {
+  /// Interned: equal pointers are equal routes. Null: both ends on the same device.
+  const Route* route = nullptr;
+  double wire_expansion = 1;  ///< bytes on the wire per byte of payload (LL: 2)
+  Time latency;    ///< after the last byte left the sender until the receiver acts on it
+  Time overhead;   ///< of the sender per message, when it can send nothing else
+  Rate cap = Rate::unlimited();  ///< what this stream's threads can move
+  int credits = 8; ///< messages that may be under way before the receiver frees one
+  Mover mover = Mover::sm;
+};
+
+/// Given by whoever knows the transport (NCCL's protocols, a plain copy).
+class Wiring {
+ public:
+  virtual ~Wiring() = default;
+  virtual Connection connection(Port from, Port to) const = 0;
+  /// From the call until the first action starts: launch, and the host's part.
+  virtual Time start() const = 0;
+  /// After the last action until the caller knows.
+  virtual Time finish() const { return Time(); }
+};
+
+}  // namespace isleway

@@ -1,0 +1,87 @@
+// What joins units: NICs' cables, leaf switches and the tiers above.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "isleway/core/error.hpp"
+#include "isleway/fabric/device.hpp"
+#include "isleway/fabric/path.hpp"
+
+namespace isleway {
+
+/// A network switch, or a group of equal ones over which traffic is sprayed. A group of
+/// `members` spines is one vertex whose cables are bundles: losing a member makes each
+/// bundle one cable thinner, which is what adaptive routing makes of it.
+struct NetSwitch {
+  std::string name;   ///< "leaf0.3", "spine0"
+  int tier = 0;       ///< 0 = leaf
+  int members = 1, members_max = 1;
+};
+
+/// Which leaf a NIC's cable goes to.
+struct NicAttachment {
+  std::uint32_t leaf = 0;
+  Link cable;         ///< a = NIC, b = leaf; device indices are not used
+};
+
+/// The description by rule that clusters are built from, e.g. by name: "ndr400-rail".
+struct NetworkPlan {
+  enum class Shape { ideal, rail, fat_tree_2, fat_tree_3, dragonfly_plus };
+  std::string name = "ideal";
+  Shape shape = Shape::ideal;
+  Rate port_rate;               ///< per cable; zero: as the NICs
+  std::string technology = "infiniband";  ///< or "ethernet", "slingshot", "efa"
+  int leaf_ports = 64;          ///< ports of a leaf switch, both ways together
+  int hosts_per_group = 0;      ///< hosts that share leaves (a scalable unit); 0: derived
+  double oversubscription = 1;  ///< downlink over uplink rate at the leaf
+  double upper_oversubscription = 1;  ///< the same one tier up
+  int groups_joined = 0;        ///< dragonfly+: global cables per pair of groups; 0: full
+  Time switch_latency, cable_latency;
+  double efficiency = 1;        ///< payload share of the line rate
+  std::string source;
+};
+
+/// Tiers of switches above the NICs. Built from a plan and the number of units; immutable.
+class Network {
+ public:
+  Network() = default;
+
+  /// `nic_rates` are those of one unit's NICs in order, one vector per unit template;
+  /// `unit_template` says which template each unit has. Error: the plan cannot hold them.
+  static Result<Network> build(const NetworkPlan& plan,
+                               const std::vector<std::vector<Rate>>& nic_rates,
+                               const std::vector<std::uint32_t>& unit_template);
+
+  const NetworkPlan& plan() const { return plan_; }
+  const std::vector<NetSwitch>& switches() const { return switches_; }
+  /// Between switches; a and b of each are in `ends`.
+  const std::vector<Link>& trunks() const { return trunks_; }
+  struct Ends { std::uint32_t a, b; };
+  const std::vector<Ends>& trunk_ends() const { return ends_; }
+  /// By NIC, in fabric order (unit, then NIC of the unit).
+  const std::vector<NicAttachment>& attachments() const { return attachments_; }
+
+  /// Trunks between two leaves, as (trunk, forward, share). Empty when both are the same.
+  void route(std::uint32_t leaf_from, std::uint32_t leaf_to, std::vector<Hop>& out) const;
+
+  /// A copy in which `edit` has changed the trunks, cables or switches.
+  template <class Edit>
+  Network changed(Edit edit) const {
+    Network copy = *this;
+    edit(copy.switches_, copy.trunks_, copy.attachments_);
+    return copy;
+  }
+
+ private:
+  NetworkPlan plan_;
+  std::vector<NetSwitch> switches_;
+  std::vector<Link> trunks_;
+  std::vector<Ends> ends_;
+  std::vector<NicAttachment> attachments_;
+  /// For each switch, the trunks that lead up from it.
+  std::vector<std::vector<std::uint32_t>> up_;
+};
+
+}  // namespace isleway

@@ -1,0 +1,4 @@
+// Other tools' files, in and out.
+#pragma once
+
+#include "isleway/formats/formats.hpp"

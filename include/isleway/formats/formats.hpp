@@ -1,0 +1,90 @@
+// Other tools' files: readers picked by content, and writers.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "isleway/fabric.hpp"
+
+namespace isleway::formats {
+
+/// A measured table as nccl-tests prints it.
+struct NcclTestsRow {
+  std::int64_t bytes = 0, count = 0;
+  std::string type, redop;
+  int root = -1;
+  struct Side {
+    double time_us = 0, algbw_GBs = 0, busbw_GBs = 0;
+    std::string wrong;  ///< "0", "N/A", or a number; old versions print an error value
+  };
+  std::optional<Side> out_of_place, in_place;
+  int line = 0;
+};
+struct NcclTestsTable {
+  std::string collective;   ///< empty when the output does not say
+  int ranks = 0;            ///< 0 unknown
+  std::string nccl_version;
+  std::vector<std::string> devices;  ///< "NVIDIA H100 80GB HBM3", by rank
+  std::vector<std::string> hosts;
+  std::vector<NcclTestsRow> rows;
+  std::optional<double> average_busbw;
+};
+
+/// topo -p2p: which GPUs may reach one another.
+struct P2pTable {
+  std::vector<std::string> devices;
+  std::vector<std::vector<std::string>> cells;  ///< "OK", "CNS", ... empty where missing
+};
+
+/// What a file turned out to hold.
+struct Document {
+  std::string format;   ///< the reader's name: "topo-m", "nccl-xml", ...
+  std::variant<std::monostate, std::shared_ptr<const Unit>, Fabric, NcclTestsTable, P2pTable>
+      content;
+  Notices notices;
+};
+
+/// What a reader may assume when its file does not tell.
+struct ReadContext {
+  const Catalogue* catalogue = nullptr;  ///< never null in use
+  std::string file;                      ///< for messages
+  std::string gpu;                       ///< the user's --gpu: a part key, or empty
+};
+
+/// One file of src/formats/readers defines one of these as `<stem>_reader`; the build
+/// collects them.
+struct Reader {
+  const char* name;
+  const char* title;
+  /// How sure it is that `text` is its format, 0 to 100, by content alone.
+  int (*recognise)(std::string_view text);
+  Result<Document> (*read)(std::string_view text, const ReadContext& context);
+};
+std::span<const Reader* const> readers();
+
+/// Reads with the reader that is most sure. Error: none is, with what the text looks like
+/// and which formats are known.
+Result<Document> read(std::string_view text, const ReadContext& context);
+
+/// As a Fabric, when the document describes a machine.
+Result<Fabric> to_fabric(const Document& document);
+
+struct WriteOptions {
+  std::uint32_t unit = 0;  ///< formats that describe one host take this unit
+  int host = 0;            ///< and this host in it
+  bool include_all = false;
+};
+/// One file of src/formats/writers defines one of these as `<stem>_writer`.
+struct Writer {
+  const char* name;
+  const char* title;
+  /// Error: what the format cannot express.
+  Result<std::string> (*write)(const Fabric& fabric, const WriteOptions& options);
+};
+std::span<const Writer* const> writers();
+const Writer* find_writer(std::string_view name);
+
+}  // namespace isleway::formats

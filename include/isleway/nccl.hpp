@@ -1,0 +1,4 @@
+// NCCL's mind: what it chooses, and what that choice puts on the wire.
+#pragma once
+
+#include "isleway/nccl/communicator.hpp"

@@ -1,0 +1,2 @@
+// What people read: tables, JSON, pictures.
+#pragma once
