@@ -88,8 +88,9 @@ const char* name_of(LinkKind kind);
 struct Efficiency {
   double sm = 1.0;
   double copy_engine = 1.0;
-  /// Of the sum of both directions, what is left when both are busy (1 = full duplex,
-  /// 0.5 = the two directions share one).
+  /// Copy engines in both directions at once: the share of the sum of both rates that is
+  /// left (1 = full duplex, 0.5 = the two directions share one). `sm` needs no such factor,
+  /// since collectives are measured with both directions busy.
   double duplex = 1.0;
 };
 

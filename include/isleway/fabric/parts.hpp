@@ -16,6 +16,8 @@ struct GpuPart {
   std::string key, title;
   GpuInfo info;
   int nvlink_generation = 0;
+  std::string nvlink_part;  ///< key among links(): most often "nvlink<generation>"
+  bool typical = false;     ///< the board to assume where only the compute capability is known
   int pcie_generation = 0, pcie_lanes = 16;
   Bytes memory;
   Rate memory_rate;      ///< HBM or GDDR, read
@@ -90,13 +92,17 @@ class Parts {
   /// seen at one GPU (0 = unknown). Exact ids first; else the most common board.
   const GpuPart* guess_gpu(const std::string& pci_device, int sm, int nvlinks) const;
 
-  /// A bundle as this catalogue knows it; unknown generations fall to the nearest known.
+  /// A bundle as this catalogue knows it, its devices still to be filled in; unknown
+  /// generations fall to the nearest known. Into a switch, half of the switch's own latency
+  /// is added, so that a path through one has all of it.
   Link make_link(LinkKind kind, int generation, int count, int lanes, bool into_switch) const;
+  Link make_link(const LinkPart& part, int count, int lanes, bool into_switch) const;
 
   const std::map<std::string, GpuPart, std::less<>>& gpus() const { return gpus_; }
   const std::map<std::string, LinkPart, std::less<>>& links() const { return links_; }
 
  private:
+  friend class PartsReader;
   std::map<std::string, GpuPart, std::less<>> gpus_;
   std::map<std::string, LinkPart, std::less<>> links_;
   std::map<std::string, NvswitchPart, std::less<>> nvswitches_;
