@@ -31,7 +31,10 @@ struct NcclTestsTable {
   std::vector<std::string> hosts;
   std::vector<NcclTestsRow> rows;
   std::optional<double> average_busbw;
+  int line = 0;             ///< where it starts in the file
 };
+/// One run after the other into one log: in the order of the file, never empty.
+using NcclTestsTables = std::vector<NcclTestsTable>;
 
 /// topo -p2p: which GPUs may reach one another.
 struct P2pTable {
@@ -42,7 +45,7 @@ struct P2pTable {
 /// What a file turned out to hold.
 struct Document {
   std::string format;   ///< the reader's name: "topo-m", "nccl-xml", ...
-  std::variant<std::monostate, std::shared_ptr<const Unit>, Fabric, NcclTestsTable, P2pTable>
+  std::variant<std::monostate, std::shared_ptr<const Unit>, Fabric, NcclTestsTables, P2pTable>
       content;
   Notices notices;
 };
