@@ -33,11 +33,7 @@ Result<Collective> parse_collective(std::string_view text) {
   if (name == "reducescatter") name = "reduce_scatter";
   for (int i = 0; i < kCollectiveCount; ++i)
     if (name == kNames[i]) return static_cast<Collective>(i);
-  const std::string meant = closest(name, {kNames.begin(), kNames.end()});
-  std::string all;
-  for (const char* known : kNames) all += (all.empty() ? "" : ", ") + std::string(known);
-  return fail("there is no collective \"" + std::string(text) + "\"", "one of " + all,
-              meant.empty() ? "" : "did you mean " + meant + "?");
+  return fail_unknown("collective", text, {kNames.begin(), kNames.end()});
 }
 
 std::int64_t CallSize::input_bytes(Collective collective, int ranks) const {

@@ -1,5 +1,7 @@
 #include "isleway/core/error.hpp"
 
+#include "isleway/core/text.hpp"
+
 namespace isleway {
 
 std::string Location::text() const {
@@ -19,6 +21,16 @@ std::string Error::text() const {
   if (!expected.empty()) out += "\n  expected: " + expected;
   if (!hint.empty()) out += "\n  try: " + hint;
   return out;
+}
+
+tl::unexpected<Error> fail_unknown(std::string_view what, std::string_view name,
+                                   const std::vector<std::string>& known) {
+  constexpr std::size_t kFew = 16;
+  std::string all;
+  for (const std::string& one : known) all += (all.empty() ? "one of " : ", ") + one;
+  const std::string meant = closest(name, known);
+  return fail("there is no " + std::string(what) + " \"" + std::string(name) + "\"",
+              known.size() <= kFew ? all : "", meant.empty() ? "" : meant);
 }
 
 const char* name_of(Notice::Kind kind) {

@@ -39,6 +39,11 @@ inline tl::unexpected<Error> fail(std::string what, std::string expected = {},
       Error{std::move(where), std::move(what), std::move(expected), std::move(hint)});
 }
 
+/// A name that is none of the known ones: lists them (when they are few) and says which
+/// one was most likely meant.
+tl::unexpected<Error> fail_unknown(std::string_view what, std::string_view name,
+                                   const std::vector<std::string>& known);
+
 /// Something a reader could not use, or had to assume, while it went on with the rest.
 struct Notice {
   enum class Kind { assumed, skipped, incomplete };

@@ -22,6 +22,11 @@ TEST(Text, ClosestNamesWhatWasMeant) {
   EXPECT_EQ(closest("zzzz", {"dgx-a100"}), "");
 }
 
+TEST(Error, AnUnknownNameSaysWhatWasMeant) {
+  const Error error = fail_unknown("engine", "flwo", {"analytic", "flow"}).value();
+  EXPECT_EQ(error.text(), "there is no engine \"flwo\"\n  expected: one of analytic, flow\n  try: flow");
+}
+
 TEST(Units, SizesAsNcclTestsTakesThem) {
   EXPECT_EQ(parse_size("8"), 8);
   EXPECT_EQ(parse_size("64K"), 65536);
