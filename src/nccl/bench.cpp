@@ -1,0 +1,57 @@
+#include "isleway/nccl/bench.hpp"
+
+#include "isleway/collective.hpp"
+#include "isleway/core.hpp"
+
+namespace isleway::nccl {
+namespace {
+
+constexpr std::int64_t kCheckMemory = std::int64_t{512} << 20;
+
+/// Calls whose buffers all ranks together can hold as 64-bit words in memory.
+bool small_enough_to_check(const CollectiveCall& call) {
+  const std::int64_t buffers = call.size.input_bytes(call.collective, call.ranks) +
+                               call.size.output_bytes(call.collective, call.ranks);
+  return buffers / call.size.element_bytes <= kCheckMemory / 8 / call.ranks;
+}
+
+std::string bottleneck_name(const Fabric& fabric, const Outcome& outcome) {
+  if (outcome.limited_by_sender) return "sender";
+  if (outcome.bottleneck < 0) return {};
+  return fabric.link_name(outcome.loads[static_cast<std::size_t>(outcome.bottleneck)].link);
+}
+
+}  // namespace
+
+Result<BenchRow> bench(const Fabric& fabric, const Communicator& communicator, const Engine& engine,
+                       const BenchCall& call, std::int64_t bytes) {
+  BenchRow row;
+  const int ranks = communicator.ranks();
+  row.size = bench_size(call.collective, bytes, call.type.bytes, ranks);
+  if (row.size.bytes == 0) return row;
+
+  const CollectiveCall collective{
+      call.collective, {row.size.bytes, call.type.bytes}, ranks, call.root};
+  const auto decision = communicator.decide(collective, call.algorithm, call.protocol);
+  if (!decision) return tl::unexpected(decision.error());
+  const auto schedule = communicator.schedule(collective, *decision);
+  if (!schedule) return tl::unexpected(schedule.error());
+  if (call.check && small_enough_to_check(collective)) {
+    if (auto right = check_schedule(collective, **schedule); !right)
+      return tl::unexpected(right.error());
+    row.checked = true;
+  }
+  const auto outcome = engine.run(fabric, **schedule, *communicator.wiring(collective, *decision));
+  if (!outcome) return tl::unexpected(outcome.error());
+
+  row.decision = *decision;
+  row.time = outcome->time;
+  if (row.time > Time()) {
+    row.algbw_GBs = rate_of(Bytes(row.size.bytes), row.time).GBs();
+    row.busbw_GBs = row.algbw_GBs * bus_factor(call.collective, ranks);
+  }
+  row.bottleneck = bottleneck_name(fabric, *outcome);
+  return row;
+}
+
+}  // namespace isleway::nccl
