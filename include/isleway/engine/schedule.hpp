@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <vector>
 
 #include "isleway/core/small_vector.hpp"
@@ -59,13 +60,22 @@ struct Load {
   std::int64_t messages = 0;
 };
 
-/// Transfers that follow one another and that pipelining does not hide: `bytes` each over
-/// the connection from -> to, `repeats` times. What the closed form adds to the time that
-/// the busiest link needs for its load.
+/// Transfers that follow one another and that pipelining does not hide. The closed form adds
+///
+///   repeats x (overhead + max(0, latency - hidden_bytes / rate) + bytes / rate)
+///
+/// over the connection from -> to, for each step, to the time that the busiest link needs for
+/// its load. So `bytes` are only those that wait for one another and are not in that load
+/// already (filling a chain or a tree); a balanced ring's lock-step has none.
 struct CriticalStep {
   Port from, to;
   std::int64_t bytes = 0;
   double repeats = 1;
+  /// What the sender moves, as part of its load, while the message is under way: the other
+  /// slices of the chunk. kAllHidden where latency never shows, only the overhead.
+  std::int64_t hidden_bytes = 0;
+
+  static constexpr std::int64_t kAllHidden = std::numeric_limits<std::int64_t>::max();
 };
 
 class Schedule {
