@@ -100,6 +100,10 @@ class Parts {
 
   const std::map<std::string, GpuPart, std::less<>>& gpus() const { return gpus_; }
   const std::map<std::string, LinkPart, std::less<>>& links() const { return links_; }
+  const std::map<std::string, CpuPart, std::less<>>& cpus() const { return cpus_; }
+  const std::map<std::string, NvswitchPart, std::less<>>& nvswitches() const {
+    return nvswitches_;
+  }
 
  private:
   friend class PartsReader;
