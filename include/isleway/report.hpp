@@ -1,2 +1,5 @@
 // What people read: tables, JSON, pictures.
 #pragma once
+
+#include "isleway/report/bench.hpp"
+#include "isleway/report/copies.hpp"

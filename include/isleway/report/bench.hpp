@@ -1,0 +1,56 @@
+// Bench results as nccl-tests prints them, and as JSON.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "isleway/nccl.hpp"
+
+namespace isleway::report {
+
+/// One call over a range of sizes: the machine, the choices, and the rows.
+struct BenchRun {
+  std::string machine;
+  Collective collective = Collective::all_reduce;
+  nccl::DataType type;
+  std::string reduction = "sum";  ///< as given; "none" is printed where there is none
+  int root = 0;
+  int ranks = 0, nodes = 0;
+  std::string engine, nccl_version;
+  bool extrapolated = false;  ///< outside of what the model was measured on
+  std::vector<nccl::BenchRow> rows;
+
+  const char* shown_reduction() const {
+    return nccl::takes_reduction(collective) ? reduction.c_str() : "none";
+  }
+  int shown_root() const { return nccl::takes_root(collective) ? root : -1; }
+};
+
+/// What nccl-tests' command line says; only its heading shows these.
+struct NcclTestsSettings {
+  nccl::SizeRange range;
+  int gpus_per_process = 1, iterations = 20, warmup = 1, check = 0, graph = 0;
+};
+
+/// Columns behind those of nccl-tests, where its -S puts a time stamp.
+struct ExtraColumns {
+  bool estimate = false;  ///< what NCCL's own tuning model expects
+  bool choices = false;   ///< algorithm, protocol, channels, bottleneck
+};
+
+/// "alltoall_perf": the program of nccl-tests that measures a collective.
+std::string nccl_tests_program(Collective collective);
+
+/// Lines up to and including the column titles. `remarks` become comment lines.
+std::string nccl_tests_heading(const BenchRun& run, const NcclTestsSettings& settings,
+                               const Fabric& fabric, const Parts& parts,
+                               std::span<const std::string> remarks, ExtraColumns extra = {});
+std::string nccl_tests_row(const BenchRun& run, const nccl::BenchRow& row, ExtraColumns extra = {});
+/// `rows` are those of the whole table; their average busbw is printed.
+std::string nccl_tests_footer(Collective collective, double average_busbw);
+
+/// An object for one run, an array for several (or none); see docs/json.md.
+std::string bench_json(std::span<const BenchRun> runs);
+
+}  // namespace isleway::report

@@ -1,0 +1,48 @@
+#include "isleway/report/bench.hpp"
+#include "report/json.hpp"
+
+namespace isleway::report {
+namespace {
+
+Json row_json(const nccl::BenchRow& row) {
+  Json json;
+  json["bytes"] = row.size.bytes;
+  json["time_us"] = rounded(row.time.us(), 6);
+  json["algbw_GBs"] = rounded(row.algbw_GBs, 4);
+  json["busbw_GBs"] = rounded(row.busbw_GBs, 4);
+  const auto& decision = row.decision;
+  json["algorithm"] = decision ? Json(name_of(decision->algorithm)) : Json();
+  json["protocol"] = decision ? Json(name_of(decision->protocol)) : Json();
+  json["channels"] = decision ? Json(decision->channels) : Json();
+  json["nccl_estimate_us"] = decision ? Json(rounded(decision->estimate.us(), 4)) : Json();
+  json["bottleneck"] = text_or_null(row.bottleneck);
+  return json;
+}
+
+Json run_json(const BenchRun& run) {
+  Json json;
+  json["machine"] = run.machine;
+  json["collective"] = name_of(run.collective);
+  json["ranks"] = run.ranks;
+  json["nodes"] = run.nodes;
+  json["engine"] = run.engine;
+  json["nccl_version"] = run.nccl_version;
+  json["datatype"] = run.type.name;
+  json["redop"] = run.shown_reduction();
+  json["root"] = run.shown_root();
+  json["extrapolated"] = run.extrapolated;
+  json["rows"] = Json::array();
+  for (const nccl::BenchRow& row : run.rows) json["rows"].push_back(row_json(row));
+  return json;
+}
+
+}  // namespace
+
+std::string bench_json(std::span<const BenchRun> runs) {
+  if (runs.size() == 1) return document(run_json(runs[0]));
+  Json all = Json::array();
+  for (const BenchRun& run : runs) all.push_back(run_json(run));
+  return document(all);
+}
+
+}  // namespace isleway::report

@@ -1,0 +1,138 @@
+// The table of nccl-tests, column by column, so that whatever parses one parses the other.
+// The formats are those of nccl-tests 2.19 (github.com/NVIDIA/nccl-tests, src/util.cu).
+#include <fmt/format.h>
+
+#include "isleway/core.hpp"
+#include "isleway/report/bench.hpp"
+#include "report/gpu_names.hpp"
+
+namespace isleway::report {
+namespace {
+
+constexpr std::uint32_t kMostRanksListed = 1024;
+
+/// As many decimals as fit into `width`, from two down; then powers of ten.
+std::string fitted(double value, std::size_t width) {
+  for (const int decimals : {2, 1, 0}) {
+    std::string text = fmt::format("{:{}.{}f}", value, width, decimals);
+    if (text.size() <= width) return text;
+  }
+  return fmt::format("{:{}.{}e}", value, width, width >= 7 ? 1 : 0);
+}
+
+/// NCCL_VERSION_CODE: 2.28.9 is 22809.
+int version_code(const std::string& text) {
+  const auto version = nccl::parse_version(text).value_or(nccl::Version{});
+  return version.major * 10000 + version.minor * 100 + version.patch;
+}
+
+std::string device_lines(const Fabric& fabric, const Parts& parts) {
+  std::string text;
+  const std::uint32_t listed = std::min(fabric.gpu_count(), kMostRanksListed);
+  for (GpuId rank = 0; rank < listed; ++rank) {
+    const DeviceRef ref = fabric.gpu(rank);
+    const Device& gpu = fabric.device(ref);
+    const BusAddress bus = bus_address(fabric, rank);
+    text += fmt::format(
+        "#  Rank {:2} Group {:2} Pid {:6} on {:>10} device {:2} [{:04x}:{:02x}:{:02x}] {}\n", rank,
+        0, 0, fmt::format("node{}", fabric.host_of(ref)), gpu.index, bus.domain, bus.bus,
+        bus.device, gpu_title(fabric, parts, rank));
+  }
+  if (listed < fabric.gpu_count())
+    text += fmt::format("#  ... {} ranks in all\n", fabric.gpu_count());
+  return text;
+}
+
+struct Titles {
+  std::string names, units;
+};
+
+Titles extra_titles(ExtraColumns extra) {
+  Titles titles;
+  if (extra.estimate) {
+    titles.names += fmt::format(" {:>8}", "nccl est");
+    titles.units += fmt::format(" {:>8}", "(us)");
+  }
+  if (extra.choices) {
+    titles.names += fmt::format("  {:9}  {:6}  {:>3}  {}", "algo", "proto", "nch", "bottleneck");
+    titles.units += fmt::format("  {:9}  {:6}  {:>3}  ", "", "", "");
+  }
+  return titles;
+}
+
+std::string extra_cells(const nccl::BenchRow& row, ExtraColumns extra) {
+  std::string text;
+  const auto& decision = row.decision;
+  if (extra.estimate)
+    text += decision ? "  " + fitted(decision->estimate.us(), 7) : fmt::format(" {:>8}", "-");
+  if (extra.choices) {
+    text +=
+        fmt::format("  {:9}  {:6}  {:>3}  {}", decision ? name_of(decision->algorithm) : "-",
+                    decision ? name_of(decision->protocol) : "-", decision ? decision->channels : 0,
+                    row.bottleneck.empty() ? "-" : row.bottleneck);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string nccl_tests_program(Collective collective) {
+  return (collective == Collective::all_to_all ? "alltoall" : std::string(name_of(collective))) +
+         "_perf";
+}
+
+std::string nccl_tests_heading(const BenchRun& run, const NcclTestsSettings& settings,
+                               const Fabric& fabric, const Parts& parts,
+                               std::span<const std::string> remarks, ExtraColumns extra) {
+  const bool factor = settings.range.factor > 1;
+  const int code = version_code(run.nccl_version);
+  std::string text = fmt::format(
+      "# isleway: simulated, as nccl-tests would print it; nccl-headers={} nccl-library={}\n"
+      "# Collective test starting: {}\n"
+      "# nThread 1 nGpus {} minBytes {} maxBytes {} step: {}({}) warmup iters: {} iters: {} "
+      "agg iters: 1 validation: {} graph: {} unalign: 0\n#\n",
+      code, code, nccl_tests_program(run.collective), settings.gpus_per_process,
+      settings.range.first, settings.range.last,
+      factor ? settings.range.factor : settings.range.step, factor ? "factor" : "bytes",
+      settings.warmup, settings.iterations, settings.check, settings.graph);
+  for (const std::string& remark : remarks) text += "# " + remark + "\n";
+  text += "# Using devices\n" + device_lines(fabric, parts) + "#\n";
+
+  const Titles titles = extra_titles(extra);
+  text += fmt::format(
+      "# {:10}  {:12}  {:8}  {:6}  {:6}           out-of-place                       "
+      "in-place          \n",
+      "", "", "", "", "");
+  text += fmt::format(
+      "# {:>10}  {:>12}  {:>8}  {:>6}  {:>6}  {:>7}  {:>6}  {:>6}  {:>6}  {:>7}  {:>6}  {:>6}  "
+      "{:>6} {}\n",
+      "size", "count", "type", "redop", "root", "time", "algbw", "busbw", "#wrong", "time", "algbw",
+      "busbw", "#wrong", titles.names);
+  text += fmt::format(
+      "# {:>10}  {:>12}  {:>8}  {:>6}  {:>6}  {:>7}  {:>6}  {:>6}  {:>6}  {:>7}  {:>6}  {:>6}  "
+      "{:>6} {}\n",
+      "(B)", "(elements)", "", "", "", "(us)", "(GB/s)", "(GB/s)", "", "(us)", "(GB/s)", "(GB/s)",
+      "", titles.units);
+  return text;
+}
+
+std::string nccl_tests_row(const BenchRun& run, const nccl::BenchRow& row, ExtraColumns extra) {
+  // In-place calls move the same bytes over the same links.
+  const std::string side =
+      fmt::format("  {}  {}  {}  {:>6}", fitted(row.time.us(), 7), fitted(row.algbw_GBs, 6),
+                  fitted(row.busbw_GBs, 6), row.checked ? "0" : "N/A");
+  std::string text =
+      fmt::format("{:12}  {:12}  {:>8}  {:>6}  {:6}{}{}", row.size.bytes, row.size.count,
+                  run.type.name, run.shown_reduction(), run.shown_root(), side, side);
+  return text + extra_cells(row, extra) + "\n";
+}
+
+std::string nccl_tests_footer(Collective collective, double average_busbw) {
+  return fmt::format(
+      "# Out of bounds values : 0 OK\n"
+      "# Avg bus bandwidth    : {:g} \n"
+      "#\n# Collective test concluded: {}\n#\n\n",
+      average_busbw, nccl_tests_program(collective));
+}
+
+}  // namespace isleway::report
