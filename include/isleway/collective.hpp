@@ -4,3 +4,4 @@
 #include "isleway/collective/checker.hpp"
 #include "isleway/collective/collective.hpp"
 #include "isleway/collective/copy_matrix.hpp"
+#include "isleway/collective/executor.hpp"

@@ -1,0 +1,250 @@
+#include "isleway/collective/executor.hpp"
+
+#include <fmt/format.h>
+
+#include <cassert>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <random>
+#include <unordered_map>
+
+namespace isleway {
+namespace {
+
+using Memory = std::vector<std::byte>;
+/// A multicast sends one message to many.
+using Message = std::shared_ptr<const Memory>;
+
+struct Stream {
+  std::int64_t next = 0, count = 0;
+  Action action;  ///< number `next`, once `loaded`
+  bool loaded = false;
+  bool queued = false;
+};
+
+/// Why a stream cannot go on.
+struct Wait {
+  Port other;
+  bool for_space = false;  ///< at `other`; else for a message from it
+};
+
+class Executor {
+ public:
+  Executor(const Schedule& schedule, std::span<const RankBuffers> buffers,
+           const Reduction& reduce, const ExecutorOptions& options)
+      : schedule_(schedule), buffers_(buffers), reduce_(reduce), options_(options),
+        stored_(options.stored_bytes > 0 ? options.stored_bytes : options.element_bytes),
+        random_(options.order) {}
+
+  Result<void> run() {
+    streams_.resize(static_cast<std::size_t>(schedule_.agents()) * schedule_.streams());
+    for (std::size_t i = 0; i < streams_.size(); ++i) {
+      streams_[i].count = schedule_.action_count(port(i));
+      wake(i);
+    }
+    while (!ready_.empty())
+      if (auto ok = advance(take_ready()); !ok) return ok;
+    if (auto ok = check_all_ended(); !ok) return ok;
+    return check_nothing_left();
+  }
+
+ private:
+  Port port(std::size_t index) const {
+    return {static_cast<std::int32_t>(index / schedule_.streams()),
+            static_cast<std::int32_t>(index % schedule_.streams())};
+  }
+  std::size_t index(Port p) const {
+    return static_cast<std::size_t>(p.agent) * schedule_.streams() + p.stream;
+  }
+  bool exists(Port p) const {
+    return p.agent >= 0 && p.agent < schedule_.agents() && p.stream >= 0 &&
+           p.stream < schedule_.streams();
+  }
+  std::deque<Message>& fifo(Port from, Port to) {
+    return fifos_[index(from) * streams_.size() + index(to)];
+  }
+
+  void wake(std::size_t i) {
+    if (streams_[i].queued || streams_[i].next == streams_[i].count) return;
+    streams_[i].queued = true;
+    ready_.push_back(i);
+  }
+  std::size_t take_ready() {
+    if (options_.order != 0) std::swap(ready_.front(), ready_[random_() % ready_.size()]);
+    const std::size_t i = ready_.front();
+    ready_.pop_front();
+    streams_[i].queued = false;
+    return i;
+  }
+
+  /// Does a stream's next action if nothing is missing for it.
+  Result<void> advance(std::size_t i) {
+    Stream& stream = streams_[i];
+    const Port self = port(i);
+    if (!stream.loaded) {
+      schedule_.action(self, stream.next, stream.action);
+      if (auto ok = check_action(self, stream.action); !ok) return ok;
+      stream.loaded = true;
+    }
+    if (waits_for(self, stream.action)) return {};
+    if (auto ok = perform(self, stream.action); !ok) return ok;
+    ++stream.next;
+    stream.loaded = false;
+    wake(i);
+    return {};
+  }
+
+  std::optional<Wait> waits_for(Port self, const Action& action) {
+    for (const Port from : action.recv)
+      if (fifo(from, self).empty()) return Wait{from, false};
+    for (const Port to : action.send)
+      if (static_cast<int>(fifo(self, to).size()) >= options_.credits) return Wait{to, true};
+    return std::nullopt;
+  }
+
+  Result<void> perform(Port self, const Action& action) {
+    auto value = std::make_shared<Memory>(stored(action.bytes));
+    bool filled = false;
+    const auto combine = [&](std::span<const std::byte> from) {
+      if (filled) reduce_(*value, from);
+      else std::copy(from.begin(), from.end(), value->begin());
+      filled = true;
+    };
+    if (action.source.buffer != Region::Buffer::none)
+      combine(memory(self, action.source).subspan(stored(action.source.offset), value->size()));
+    for (const Port from : action.recv) {
+      auto& messages = fifo(from, self);
+      if (messages.front()->size() != value->size())
+        return failure(self, fmt::format("receives {} bytes from {}, but handles {}",
+                                         unstored(messages.front()->size()),
+                                         port_text(schedule_, from), action.bytes));
+      combine(*messages.front());
+      messages.pop_front();
+      wake(index(from));
+    }
+    if (!filled && action.bytes > 0) return failure(self, "has bytes from nowhere");
+    if (action.store.buffer != Region::Buffer::none) {
+      if (options_.on_store)
+        if (auto ok = options_.on_store(self, action.store, *value); !ok) return ok;
+      std::copy(value->begin(), value->end(),
+                buffers_[self.agent].output.begin() +
+                    static_cast<std::ptrdiff_t>(stored(action.store.offset)));
+    }
+    for (const Port to : action.send) {
+      fifo(self, to).push_back(value);
+      wake(index(to));
+    }
+    return {};
+  }
+
+  Result<void> check_action(Port self, const Action& action) const {
+    if (action.bytes < 0 || action.bytes % options_.element_bytes != 0)
+      return failure(self, fmt::format("handles {} bytes, not whole elements of {}", action.bytes,
+                                       options_.element_bytes));
+    for (const auto* ports : {&action.recv, &action.send}) {
+      for (std::size_t i = 0; i < ports->size(); ++i) {
+        const Port other = (*ports)[i];
+        if (!exists(other) || other == self)
+          return failure(self, fmt::format("names the port {}.{}", other.agent, other.stream));
+        for (std::size_t j = 0; j < i; ++j)
+          if ((*ports)[j] == other)
+            return failure(self, "names " + port_text(schedule_, other) + " twice");
+      }
+    }
+    if (action.store.buffer == Region::Buffer::input)
+      return failure(self, "stores into the input");
+    for (const auto& [region, verb] :
+         {std::pair{&action.source, "reads"}, std::pair{&action.store, "stores"}}) {
+      if (region->buffer == Region::Buffer::none) continue;
+      if (self.agent >= schedule_.ranks())
+        return failure(self, fmt::format("{} memory, which only ranks have", verb));
+      const std::size_t size = memory(self, *region).size();
+      if (region->offset < 0 || region->offset % options_.element_bytes != 0 ||
+          stored(region->offset) + stored(action.bytes) > size)
+        return failure(self, fmt::format("{} {} bytes at {} of an {} of {} bytes", verb,
+                                         action.bytes, region->offset,
+                                         region->buffer == Region::Buffer::input ? "input"
+                                                                                 : "output",
+                                         unstored(size)));
+    }
+    return {};
+  }
+
+  Result<void> check_all_ended() {
+    std::size_t stuck = 0;
+    while (stuck < streams_.size() && streams_[stuck].next == streams_[stuck].count) ++stuck;
+    if (stuck == streams_.size()) return {};
+    // Each stuck stream waits for another: following that ends in a ring, or at one that
+    // has nothing left to do.
+    std::string story;
+    std::vector<bool> told(streams_.size());
+    for (std::size_t i = stuck; !told[i];) {
+      told[i] = true;
+      const Stream& stream = streams_[i];
+      if (stream.next == stream.count) {
+        story += "\n  " + port_text(schedule_, port(i)) + " has ended";
+        break;
+      }
+      const auto wait = waits_for(port(i), stream.action);
+      assert(wait);
+      story += fmt::format("\n  {} waits in action {} for a {} {}", port_text(schedule_, port(i)),
+                           stream.next, wait->for_space ? "free slot at" : "message from",
+                           port_text(schedule_, wait->other));
+      i = index(wait->other);
+    }
+    return fail("the schedule waits for ever:" + story);
+  }
+
+  Result<void> check_nothing_left() const {
+    // The least connection, so that the message does not depend on the hash table's order.
+    std::size_t first = SIZE_MAX;
+    for (const auto& [key, messages] : fifos_)
+      if (!messages.empty()) first = std::min(first, key);
+    if (first == SIZE_MAX) return {};
+    return fail(fmt::format("{} takes {} messages too few from {}",
+                            port_text(schedule_, port(first % streams_.size())),
+                            fifos_.at(first).size(),
+                            port_text(schedule_, port(first / streams_.size()))));
+  }
+
+  tl::unexpected<Error> failure(Port self, const std::string& what) const {
+    return fail(fmt::format("action {} of {} {}", streams_[index(self)].next,
+                            port_text(schedule_, self), what));
+  }
+
+  std::span<const std::byte> memory(Port self, const Region& region) const {
+    const RankBuffers& rank = buffers_[self.agent];
+    return region.buffer == Region::Buffer::input ? rank.input : rank.output;
+  }
+  std::size_t stored(std::int64_t bytes) const { return bytes / options_.element_bytes * stored_; }
+  std::int64_t unstored(std::size_t size) const {
+    return static_cast<std::int64_t>(size) / stored_ * options_.element_bytes;
+  }
+
+  const Schedule& schedule_;
+  std::span<const RankBuffers> buffers_;
+  const Reduction& reduce_;
+  const ExecutorOptions& options_;
+  const int stored_;
+  std::mt19937_64 random_;
+  std::vector<Stream> streams_;
+  std::unordered_map<std::size_t, std::deque<Message>> fifos_;
+  std::deque<std::size_t> ready_;
+};
+
+}  // namespace
+
+Result<void> execute_schedule(const Schedule& schedule, std::span<const RankBuffers> buffers,
+                              const Reduction& reduce, const ExecutorOptions& options) {
+  assert(static_cast<int>(buffers.size()) == schedule.ranks());
+  assert(options.credits > 0 && options.element_bytes > 0);
+  return Executor(schedule, buffers, reduce, options).run();
+}
+
+std::string port_text(const Schedule& schedule, Port port) {
+  return fmt::format("{} {} stream {}", port.agent < schedule.ranks() ? "rank" : "switch agent",
+                     port.agent, port.stream);
+}
+
+}  // namespace isleway
