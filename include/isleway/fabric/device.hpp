@@ -94,7 +94,8 @@ struct Efficiency {
   double duplex = 1.0;
 };
 
-/// A bundle of parallel, equal links between the same two devices.
+/// A bundle of parallel, equal links between the same two devices. Two bundles may join
+/// the same devices where their links differ, say one with a link that lost a lane.
 struct Link {
   DeviceIndex a = 0, b = 0;  ///< PCIe: `a` is nearer to the CPU
   LinkKind kind = LinkKind::nvlink;
@@ -104,6 +105,11 @@ struct Link {
   Rate link_rate;   ///< one fully trained link, one direction, before any protocol
   Time latency;     ///< one way, for the first byte
   Efficiency efficiency;
+  /// PCIe links at a CPU only: links of one CPU with the same number (0 and up) leave by the
+  /// same host bridge, and what hangs on them is PHB to one another. -1: a bridge of its
+  /// own, as on today's servers, where each root port has one; those are NODE. NCCL's XML
+  /// tells nothing of bridges and calls both PHB; topo -m tells them apart.
+  std::int16_t host_bridge = -1;
 
   bool up() const { return count > 0 && lanes > 0; }
   bool degraded() const { return count < count_max || lanes < lanes_max; }

@@ -42,7 +42,7 @@ class Fabric {
   std::uint32_t template_of(std::uint32_t unit) const { return unit_template_[unit]; }
   const std::vector<std::shared_ptr<const Unit>>& templates() const { return templates_; }
   const std::vector<std::uint32_t>& unit_templates() const { return unit_template_; }
-  const Network& network() const { return network_; }
+  const Network& network() const { return *network_; }
 
   std::uint32_t gpu_count() const { return gpu_base_.empty() ? 0 : gpu_base_.back(); }
   std::uint32_t host_count() const { return host_base_.empty() ? 0 : host_base_.back(); }
@@ -55,18 +55,22 @@ class Fabric {
   std::uint32_t island_count() const { return island_base_.empty() ? 0 : island_base_.back(); }
   const Device& device(DeviceRef ref) const { return unit(ref.unit).device(ref.device); }
 
-  LinkId link_count() const { return trunk_base_ + static_cast<LinkId>(network_.trunks().size()); }
+  LinkId link_count() const { return trunk_base_ + static_cast<LinkId>(network().trunks().size()); }
   const Link& link(LinkId id) const;
   LinkId link_id(std::uint32_t unit, std::uint32_t unit_link) const {
     return link_base_[unit] + unit_link;
   }
   LinkId cable_id(DeviceRef nic) const;
+  /// Where cables and trunks begin among the links.
+  LinkId first_cable() const { return cable_base_; }
+  LinkId first_trunk() const { return trunk_base_; }
   /// "GPU0-NVSwitch2", "node3/mlx5_0-leaf0.1": how results name a link.
   std::string link_name(LinkId id) const;
   /// "GPU3", or "node2/GPU3" where there are several hosts.
   std::string device_name(DeviceRef ref) const;
 
-  /// A copy with other units or another network, everything derived anew.
+  /// A copy with other units or another network, everything derived anew. The network stays,
+  /// so every unit keeps the number of its NICs.
   Fabric with_units(std::vector<std::shared_ptr<const Unit>> templates,
                     std::vector<std::uint32_t> unit_template) const;
   Fabric with_network(Network network) const;
@@ -77,14 +81,21 @@ class Fabric {
   std::string name_;
   std::vector<std::shared_ptr<const Unit>> templates_;
   std::vector<std::uint32_t> unit_template_;
-  Network network_;
+  std::shared_ptr<const Network> network_ = std::make_shared<const Network>();
+  /// Running sums over the units; one entry more than there are units.
   std::vector<std::uint32_t> gpu_base_, host_base_, nic_base_, island_base_;
   std::vector<LinkId> link_base_;
   LinkId cable_base_ = 0, trunk_base_ = 0;
 };
 
-/// Between devices of the same or of different units. Across units: by the NIC nearest to
-/// each end (see nearest_nic), unless the ends are NICs themselves.
+/// The device that a user means by "gpu3", "GPU3", "mlx5_0", "nvswitch1", "node2/nic4" or
+/// "rack1/NVSwitch5": names first, then kind and index. Without a node, the first host
+/// that has such a device. Error: what there is, and the nearest name.
+Result<DeviceRef> find_device(const Fabric& fabric, std::string_view text);
+
+/// Between devices of the same or of different units. Across units, and between hosts of a
+/// unit that nothing else joins: by the NIC nearest to each end whose cable works (see
+/// nearest_nic), unless the ends are NICs themselves.
 Route route(const Fabric& fabric, DeviceRef from, DeviceRef to);
 
 /// The NIC with the best path kind, then the highest rate, then (several GPUs sharing

@@ -1,6 +1,7 @@
 // What joins units: NICs' cables, leaf switches and the tiers above.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -43,15 +44,22 @@ struct NetworkPlan {
   std::string source;
 };
 
+/// One NIC of a unit, as a network sees it.
+struct NicPort {
+  Rate rate;
+  int host = 0;  ///< within the unit
+  int rail = 0;  ///< among the NICs of its host
+};
+
 /// Tiers of switches above the NICs. Built from a plan and the number of units; immutable.
 class Network {
  public:
   Network() = default;
 
-  /// `nic_rates` are those of one unit's NICs in order, one vector per unit template;
-  /// `unit_template` says which template each unit has. Error: the plan cannot hold them.
+  /// `nics` are those of one unit in order, one vector per unit template; `unit_template`
+  /// says which template each unit has. Error: the plan cannot hold them.
   static Result<Network> build(const NetworkPlan& plan,
-                               const std::vector<std::vector<Rate>>& nic_rates,
+                               const std::vector<std::vector<NicPort>>& nics,
                                const std::vector<std::uint32_t>& unit_template);
 
   const NetworkPlan& plan() const { return plan_; }
@@ -63,8 +71,10 @@ class Network {
   /// By NIC, in fabric order (unit, then NIC of the unit).
   const std::vector<NicAttachment>& attachments() const { return attachments_; }
 
-  /// Trunks between two leaves, as (trunk, forward, share). Empty when both are the same.
-  void route(std::uint32_t leaf_from, std::uint32_t leaf_to, std::vector<Hop>& out) const;
+  /// Appends the trunks between two leaves: up to where their ways meet and down, as
+  /// (index in trunks(), forward, share). Nothing when both are the same leaf. False when
+  /// no working way joins them.
+  bool route(std::uint32_t leaf_from, std::uint32_t leaf_to, std::vector<Hop>& out) const;
 
   /// A copy in which `edit` has changed the trunks, cables or switches.
   template <class Edit>
@@ -80,8 +90,10 @@ class Network {
   std::vector<Link> trunks_;
   std::vector<Ends> ends_;
   std::vector<NicAttachment> attachments_;
-  /// For each switch, the trunks that lead up from it.
-  std::vector<std::vector<std::uint32_t>> up_;
+  /// For each switch, the trunk that leads up from it; none at the top.
+  std::vector<std::uint32_t> up_;
+  /// Dragonfly+: (switch, switch, trunk) for both directions of each global bundle, sorted.
+  std::vector<std::array<std::uint32_t, 3>> across_;
 };
 
 }  // namespace isleway

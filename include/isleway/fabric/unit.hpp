@@ -59,10 +59,16 @@ class Unit {
   std::span<const std::uint32_t> links_at(DeviceIndex device) const;
   /// The device across `link` from `device`.
   DeviceIndex peer(std::uint32_t link, DeviceIndex device) const;
+  /// By name on a host, or among the devices that no host sees.
   std::optional<DeviceIndex> find(std::string_view name, int host = 0) const;
+  /// Where a device stands in gpus(), nics(), nvswitches() or cpus(); PCIe switches: 0.
+  std::uint32_t position(DeviceIndex device) const { return position_[device]; }
+  /// The PCIe link towards the CPU; nothing at CPUs and at roots.
+  std::optional<std::uint32_t> pcie_uplink(DeviceIndex device) const;
 
   /// NVLink domain that a GPU belongs to: equal numbers reach one another over NVLink,
-  /// directly or through switches. GPUs without a working NVLink are alone.
+  /// directly, through switches or through other GPUs. GPUs without a working NVLink are
+  /// alone. A switch has its GPUs' island; what belongs to none has -1.
   int island_of(DeviceIndex gpu) const { return island_[gpu]; }
   int island_count() const { return island_count_; }
 
@@ -70,24 +76,29 @@ class Unit {
   bool has_multicast(int island) const;
 
  private:
-  explicit Unit(UnitParts parts) : parts_(std::move(parts)) {}
+  explicit Unit(UnitParts parts);
+  void derive_order();
+  void derive_adjacency();
+  void derive_islands();
   UnitParts parts_;
   std::vector<DeviceIndex> gpus_, nics_, nvswitches_, cpus_;
-  std::vector<std::uint32_t> adjacency_, adjacency_start_;
+  std::vector<std::uint32_t> adjacency_, adjacency_start_, position_, pcie_uplink_;
   std::vector<int> island_;
   int island_count_ = 0;
 };
 
 /// NVLinks between two GPUs as topo -m counts them: direct links, or, through switches, the
-/// links that each has to the switches which both reach. 0 when there are none.
+/// links that each has to the planes which both reach. 0 when there are none.
 int nvlinks_between(const Unit& unit, DeviceIndex gpu_a, DeviceIndex gpu_b);
 
 /// The path that nvidia-smi and NCCL would name between two devices of one unit. With
-/// `ignore_nvlink`, what is left without it (as `topo -mp` prints).
+/// `ignore_nvlink`, what is left without it and C2C, as `topo -mp` prints: NVB becomes the
+/// PCIe path, and a GPU whose memory is a NUMA node of its own (C2C) is SYS to all.
 PathKind path_kind(const Unit& unit, DeviceIndex from, DeviceIndex to, bool ignore_nvlink = false);
 
-/// Hops carry the unit's own link numbers. NVLink where there is one (sprayed over all
-/// planes), else C2C and PCIe through the tree. `Route::kind` is dis when nothing is left.
+/// Hops carry the unit's own link numbers. NVLink where there is one, sprayed over all
+/// planes by the number of links at the narrowest step of each, as the hardware spreads
+/// addresses; else C2C and PCIe through the tree. `Route::kind` is dis when nothing is left.
 Route route_in_unit(const Unit& unit, DeviceIndex from, DeviceIndex to, bool ignore_nvlink = false);
 
 /// From a GPU to the switches of its island (or back), sprayed by link counts: the way of
