@@ -39,11 +39,10 @@ std::vector<double> max_min_rates(std::span<const double> capacity,
 
     for (std::size_t f = 0; f < flows.size(); ++f) {
       if (!open[f]) continue;
-      const bool stopped =
-          flows[f].cap <= level * kSameLevel ||
-          std::ranges::any_of(flows[f].uses, [&](const Usage& use) {
-            return use.weight > 0 && full_at[use.resource] <= level * kSameLevel;
-          });
+      const bool stopped = flows[f].cap <= level * kSameLevel ||
+                           std::ranges::any_of(flows[f].uses, [&](const Usage& use) {
+                             return use.weight > 0 && full_at[use.resource] <= level * kSameLevel;
+                           });
       if (!stopped) continue;
       open[f] = false;
       rates[f] = level;

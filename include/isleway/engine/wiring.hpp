@@ -10,13 +10,19 @@ namespace isleway {
 enum class Mover : std::uint8_t { sm, copy_engine };
 
 /// The price of one connection. Times are calibrated, see docs/model pages.
+///
+/// Agents in the network sit in the switch: the route from a GPU to one ends at the switches
+/// (fabric's route_to_switches), and the route from one to a GPU starts there. So a multicast
+/// is one message from its sender to the agent, which loads the sender's links once, and one
+/// from the agent to each receiver; an in-switch reduction is the reverse.
 struct Connection {
   /// Interned: equal pointers are equal routes. Null: both ends on the same device.
   const Route* route = nullptr;
   double wire_expansion = 1;  ///< bytes on the wire per byte of payload (LL: 2)
-  Time latency;    ///< after the last byte left the sender until the receiver acts on it
+  Time latency;    ///< after the last byte left the sender until the receiver acts on it;
+                   ///< all of it: engines do not add the route's own
   Time overhead;   ///< of the sender per message, when it can send nothing else
-  Rate cap = Rate::unlimited();  ///< what this stream's threads can move
+  Rate cap = Rate::unlimited();  ///< payload that this stream's threads can move to the peer
   int credits = 8; ///< messages that may be under way before the receiver frees one
   Mover mover = Mover::sm;
 };
