@@ -104,6 +104,8 @@ class Parts {
   const std::map<std::string, NvswitchPart, std::less<>>& nvswitches() const {
     return nvswitches_;
   }
+  const std::map<std::string, NicPart, std::less<>>& nics() const { return nics_; }
+  const std::map<std::string, Constant, std::less<>>& constants() const { return constants_; }
 
  private:
   friend class PartsReader;
