@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "fabric/network_build.hpp"
+#include "fabric/tiers.hpp"
 
 namespace isleway {
 

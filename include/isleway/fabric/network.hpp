@@ -29,16 +29,25 @@ struct NicAttachment {
 
 /// The description by rule that clusters are built from, e.g. by name: "ndr400-rail".
 struct NetworkPlan {
-  enum class Shape { ideal, rail, fat_tree_2, fat_tree_3, dragonfly_plus };
+  enum class Shape {
+    ideal,           ///< one switch that never blocks
+    rail,            ///< NIC i of every host of a group on one leaf; a spine over all leaves,
+                     ///< and where these are too many one for each rail's pods and a core
+    fat_tree_2,      ///< all NICs of a host on one leaf; a spine over all leaves
+    fat_tree_3,      ///< the same, a spine for each pod of leaves and a core over the pods
+    dragonfly_plus,  ///< groups of leaves and spines, cables between every two groups
+  };
   std::string name = "ideal";
   Shape shape = Shape::ideal;
   Rate port_rate;               ///< per cable; zero: as the NICs
   std::string technology = "infiniband";  ///< or "ethernet", "slingshot", "efa"
   int leaf_ports = 64;          ///< ports of a leaf switch, both ways together
-  int hosts_per_group = 0;      ///< hosts that share leaves (a scalable unit); 0: derived
+  int hosts_per_group = 0;      ///< hosts that share leaves (a scalable unit; one leaf in a
+                                ///< fat tree); 0: as many as fit
   double oversubscription = 1;  ///< downlink over uplink rate at the leaf
   double upper_oversubscription = 1;  ///< the same one tier up
-  int groups_joined = 0;        ///< dragonfly+: global cables per pair of groups; 0: full
+  int groups_joined = 0;        ///< dragonfly+: global cables per pair of groups; 0: as many
+                                ///< as there are ports for
   Time switch_latency, cable_latency;
   double efficiency = 1;        ///< payload share of the line rate
   std::string source;
