@@ -50,6 +50,13 @@ class MachineBuilder {
   Result<Document> finish(const char* format);
 
  private:
+  static constexpr DeviceIndex kNoParent = 0xffff;
+  struct Placement {
+    DeviceIndex parent = kNoParent;
+    PcieWire wire;
+    int number = -1;
+    std::string wanted_name;
+  };
   struct Bundle {
     LinkKind kind;
     DeviceIndex from, to;       ///< `to` counts switch chips where `into_switch`
@@ -65,6 +72,8 @@ class MachineBuilder {
   void merge_nvswitches();
   void add_nvswitches();
   int nvlink_generation(const Device& gpu) const;
+  int pcie_generation_of(const Placement& place, const Device& child);
+  void rate_nic(Device& nic, Rate slot);
   void wire_pcie();
   void wire_sockets();
   void wire_bundles();
@@ -72,14 +81,6 @@ class MachineBuilder {
   std::vector<int> nvlinks_by_device() const;
   const GpuPart* choose_gpu_part(const Device& gpu, int nvlinks);
   std::string title() const;
-
-  static constexpr DeviceIndex kNoParent = 0xffff;
-  struct Placement {
-    DeviceIndex parent = kNoParent;
-    PcieWire wire;
-    int number = -1;
-    std::string wanted_name;
-  };
 
   const ReadContext& context_;
   const Parts& parts_;

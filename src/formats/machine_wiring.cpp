@@ -17,6 +17,9 @@ constexpr std::size_t kMostNumaNodes = 64;
 constexpr int kFallbackPcieGeneration = 3;
 constexpr int kFallbackPcieLanes = 16;
 
+/// What NCCL takes for a network of unknown speed.
+constexpr Rate kVirtualNicRate = Rate::gbits(10);
+
 /// A rate in Gb/s that ports are sold with: the largest that a slot can feed.
 Rate port_rate_for(Rate slot) {
   for (const double gbits : {1600.0, 800.0, 400.0, 200.0, 100.0, 50.0, 25.0, 10.0})
@@ -96,33 +99,44 @@ void MachineBuilder::add_nvswitches() {
   }
 }
 
+/// The generation that the file gives, or else the likeliest.
+int MachineBuilder::pcie_generation_of(const Placement& place, const Device& child) {
+  if (place.wire.generation > 0) return place.wire.generation;
+  const GpuPart* part = child.kind == DeviceKind::gpu ? parts_.gpu(child.part) : nullptr;
+  int generation = part ? part->pcie_generation : placements_[place.parent].wire.generation;
+  if (generation == 0) generation = kFallbackPcieGeneration;
+  notes_.assumed(fmt::format("PCIe generation {}, where the file gives none", generation));
+  return generation;
+}
+
+void MachineBuilder::rate_nic(Device& nic, Rate slot) {
+  NicInfo info = nic.nic();
+  if (!info.rate.is_zero()) return;
+  info.rate = port_rate_for(slot);
+  notes_.assumed(fmt::format("a NIC of {:.0f} Gb/s, where the file gives no speed",
+                             info.rate.gbits()));
+  nic.info = std::move(info);
+}
+
 void MachineBuilder::wire_pcie() {
   for (DeviceIndex i = 0; i < placements_.size(); ++i) {
     const Placement& place = placements_[i];
     if (place.parent == kNoParent) continue;
     Device& child = unit_.devices[i];
-    const GpuPart* part = child.kind == DeviceKind::gpu ? parts_.gpu(child.part) : nullptr;
-    int generation = place.wire.generation;
-    if (generation == 0) {
-      generation = part && part->pcie_generation > 0 ? part->pcie_generation
-                   : placements_[place.parent].wire.generation > 0
-                       ? placements_[place.parent].wire.generation
-                       : kFallbackPcieGeneration;
-      notes_.assumed(fmt::format("PCIe generation {}, where the file gives none", generation));
+    Link link;
+    link.kind = LinkKind::pcie;
+    if (place.wire.is_virtual) {
+      rate_nic(child, kVirtualNicRate);
+      link.link_rate = child.nic().rate;
+    } else {
+      const int lanes = place.wire.lanes > 0 ? std::min(place.wire.lanes, kMostLanes)
+                                             : kFallbackPcieLanes;
+      link = parts_.make_link(LinkKind::pcie, pcie_generation_of(place, child), 1, lanes, false);
+      if (child.kind == DeviceKind::nic) rate_nic(child, link.rate());
     }
-    const int lanes = place.wire.lanes > 0 ? std::min(place.wire.lanes, kMostLanes)
-                                           : kFallbackPcieLanes;
-    Link link = parts_.make_link(LinkKind::pcie, generation, 1, lanes, false);
     link.generation = static_cast<std::uint8_t>(place.wire.generation);
     link.a = place.parent;
     link.b = i;
-    if (child.kind == DeviceKind::nic && child.nic().rate.is_zero()) {
-      NicInfo info = child.nic();
-      info.rate = port_rate_for(link.rate());
-      notes_.assumed(fmt::format("a NIC of {:.0f} Gb/s, the most that its slot feeds, where the "
-                                 "file gives no speed", info.rate.gbits()));
-      child.info = std::move(info);
-    }
     unit_.links.push_back(link);
   }
 }

@@ -22,6 +22,7 @@ bool is_placeholder_bus_id(std::string_view bus_id);
 struct PcieWire {
   int generation = 0;
   int lanes = 0;
+  bool is_virtual = false;  ///< no PCIe at all: a socket interface, seen by its host alone
 };
 
 /// Generation behind "16.0 GT/s PCIe", "16 GT/s" or "16"; 0 when it is none.

@@ -90,8 +90,11 @@ TreeShape mirrored_binary_tree(int nodes);
 /// second takes only one child.
 enum class TreePattern : std::uint8_t { balanced, split, plain };
 
-/// Trees for `channels` channels over nodes whose ranks form chains in the order given; the
-/// first half of the channels get the binary tree, the others the mirrored one.
+/// A tree over nodes whose ranks form chains in the order given.
+TreeShape make_tree_shape(const std::vector<std::vector<int>>& ranks_of_nodes, bool mirrored,
+                          TreePattern pattern);
+/// The same for each of `channels`: the first half get the binary tree, the others the
+/// mirrored one.
 std::vector<TreeShape> make_tree_shapes(const std::vector<std::vector<int>>& ranks_of_nodes,
                                         int channels, TreePattern pattern);
 

@@ -16,6 +16,7 @@ struct PciInfo {
   std::string bus_id;  ///< "0000:1b:00.0"
   std::string class_code;
   std::string vendor, device, subsystem_vendor, subsystem_device;
+  friend bool operator==(const PciInfo&, const PciInfo&) = default;
 };
 
 struct GpuInfo {

@@ -55,6 +55,8 @@ struct ReadContext {
   const Catalogue* catalogue = nullptr;  ///< never null in use
   std::string file;                      ///< for messages
   std::string gpu;                       ///< the user's --gpu: a part key, or empty
+  /// A paste may hold a machine and measurements: which of them is asked for.
+  enum class Want { anything, machine, measurements } want = Want::anything;
 };
 
 /// One file of src/formats/readers defines one of these as `<stem>_reader`; the build
@@ -68,8 +70,9 @@ struct Reader {
 };
 std::span<const Reader* const> readers();
 
-/// Reads with the reader that is most sure. Error: none is, with what the text looks like
-/// and which formats are known.
+/// Reads with the reader that is most sure; of several outputs in one paste, the first that
+/// can be read and is wanted, with a notice of the others. Error: there is none, with what
+/// the text looks like and which formats are known.
 Result<Document> read(std::string_view text, const ReadContext& context);
 
 /// As a Fabric, when the document describes a machine.
