@@ -16,7 +16,8 @@ Loops::Group group_of(std::int64_t loops, std::int64_t chunk, const Chunking& ch
   // NCCL's rule (src/device/prims_simple.h): equal slices, but none below 1/32 of a full one.
   const std::int64_t nominal = ceil_div(chunking.chunk_bytes, chunking.slice_bytes);
   const std::int64_t least = std::max(kGrain, chunking.slice_bytes / 32 / kGrain * kGrain);
-  const std::int64_t slice = std::max(round_up(ceil_div(chunk, nominal), kGrain), least);
+  const std::int64_t slice =
+      std::min(chunk, std::max(round_up(ceil_div(chunk, nominal), kGrain), least));
   return {loops, chunk, slice, ceil_div(chunk, slice)};
 }
 

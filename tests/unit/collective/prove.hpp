@@ -18,15 +18,16 @@ inline std::string describe(const CollectiveCall& call) {
 
 using Loads = std::map<std::pair<Port, Port>, std::pair<std::int64_t, std::int64_t>>;
 
+/// What every connection carries, as the visits tell; empty when one is visited twice.
 template <class Visitor>
 Loads collect(const Visitor& visit_all) {
   Loads loads;
+  bool twice = false;
   visit_all([&](const Load& load) {
-    EXPECT_TRUE(loads.emplace(std::pair{load.from, load.to}, std::pair{load.bytes, load.messages})
-                    .second)
-        << "a connection is visited twice";
+    twice |= !loads.emplace(std::pair{load.from, load.to}, std::pair{load.bytes, load.messages})
+                  .second;
   });
-  return loads;
+  return twice ? Loads() : loads;
 }
 
 inline bool equal(const Action& a, const Action& b) {
@@ -38,8 +39,8 @@ inline bool equal(const Action& a, const Action& b) {
          std::equal(a.send.begin(), a.send.end(), b.send.begin(), b.send.end());
 }
 
-/// Any action can be asked for at any time, into an Action that held something else.
-inline void expect_random_access(const Schedule& schedule, std::uint64_t seed) {
+/// Whether any action can be asked for at any time, into an Action that held something else.
+inline bool has_random_access(const Schedule& schedule, std::uint64_t seed) {
   std::vector<std::pair<Port, std::int64_t>> places;
   std::vector<Action> actions;
   for (std::int32_t a = 0; a < schedule.agents(); ++a)
@@ -48,41 +49,44 @@ inline void expect_random_access(const Schedule& schedule, std::uint64_t seed) {
         places.push_back({{a, s}, k});
         schedule.action({a, s}, k, actions.emplace_back());
       }
-  if (places.empty()) return;
+  if (places.empty()) return true;
   std::mt19937_64 random(seed);
   Action action;
   for (int i = 0; i < 200; ++i) {
     const std::size_t at = random() % places.size();
     schedule.action(places[at].first, places[at].second, action);
-    ASSERT_TRUE(equal(action, actions[at])) << "action " << places[at].second;
+    if (!equal(action, actions[at])) return false;
   }
+  return true;
 }
 
-/// The data ends where it should, whatever runs first; the closed form of the loads is what
-/// the actions send; the critical path uses only connections that exist.
-inline void prove(const CollectiveCall& call, const Schedule& schedule, int least_credits,
-                  std::uint64_t seed = 1) {
-  SCOPED_TRACE(describe(call));
+/// What is wrong with a schedule, or nothing. The data must end where it should, whatever
+/// runs first, in place too, with any number of credits from `least_credits` on; the closed
+/// form of the loads must be what the actions send; the critical path must use connections
+/// that exist. `seed` chooses among what may vary.
+inline std::string problem_with(const CollectiveCall& call, const Schedule& schedule,
+                                int least_credits, std::uint64_t seed = 1) {
+  const std::string which = describe(call) + ": ";
   const bool can_be_in_place =
       call.collective != Collective::all_to_all && call.collective != Collective::sendrecv;
-  const int credits = least_credits + static_cast<int>(seed % (9 - least_credits));
+  const int credits =
+      least_credits + static_cast<int>(seed % static_cast<std::uint64_t>(9 - least_credits));
   for (const bool in_place : {false, true}) {
     if (in_place && !can_be_in_place) continue;
-    for (const std::uint64_t order : {std::uint64_t{0}, seed}) {
-      const auto ok = check_schedule(call, schedule, in_place, credits, order);
-      ASSERT_TRUE(ok) << ok.error().text() << (in_place ? " in place, " : " ") << credits
-                      << " credits, order " << order;
-    }
+    for (const std::uint64_t order : {std::uint64_t{0}, seed})
+      if (const auto ok = check_schedule(call, schedule, in_place, credits, order); !ok)
+        return which + ok.error().text() + (in_place ? ", in place, " : ", ") +
+               std::to_string(credits) + " credits, order " + std::to_string(order);
   }
   const Loads loads = collect([&](const auto& visit) { schedule.loads(visit); });
-  EXPECT_EQ(loads, collect([&](const auto& visit) { schedule.Schedule::loads(visit); }));
+  if (loads != collect([&](const auto& visit) { schedule.Schedule::loads(visit); }))
+    return which + "the closed form of the loads is not what is sent";
   for (const CriticalStep& step : schedule.critical_path()) {
-    EXPECT_TRUE(loads.contains({step.from, step.to}));
-    EXPECT_GE(step.bytes, 0);
-    EXPECT_GE(step.hidden_bytes, 0);
-    EXPECT_GT(step.repeats, 0);
+    if (!loads.contains({step.from, step.to})) return which + "a critical step from nowhere";
+    if (step.bytes < 0 || step.hidden_bytes < 0 || step.repeats <= 0)
+      return which + "a critical step makes no sense";
   }
-  expect_random_access(schedule, seed);
+  return has_random_access(schedule, seed) ? "" : which + "an action depends on the one before";
 }
 
 }  // namespace isleway

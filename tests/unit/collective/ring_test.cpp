@@ -25,12 +25,12 @@ std::vector<std::vector<int>> shuffled_rings(int ranks, int channels, std::uint6
 
 TEST(Ring, EveryCollectiveIsRightAtOddSizesAndRankCounts) {
   for (const Collective collective : kRingCollectives)
-    for (const int ranks : {1, 2, 3, 4, 5, 8, 13, 17})
+    for (const int ranks : {1, 2, 3, 5, 8, 17})
       for (const std::int64_t bytes : {0, 4, 28, 244, 4100, 9964}) {
         const CollectiveCall call{collective, {bytes, 4}, ranks, ranks / 2};
         const auto ring = make_simple_ring(call, 3, {256, 128});
         ASSERT_TRUE(ring) << ring.error().text();
-        prove(call, **ring, 3, static_cast<std::uint64_t>(bytes + ranks));
+        EXPECT_EQ(problem_with(call, **ring, 3, static_cast<std::uint64_t>(bytes + ranks)), "");
       }
 }
 
@@ -49,8 +49,7 @@ RC_GTEST_PROP(Ring, IsRightForAnyOrderRootChunkingAndSize, ()) {
   const auto ring = make_ring(call, shuffled_rings(ranks, *rc::gen::inRange(1, 5), seed), chunking);
   RC_ASSERT(ring.has_value());
   // A chunk of 16 bytes has fewer slices than asked for, one of 17 parts one more.
-  prove(call, **ring, std::min(8, slices + 2), seed);
-  RC_ASSERT(!testing::Test::HasFailure());
+  RC_ASSERT(problem_with(call, **ring, std::min(8, slices + 2), seed) == std::string());
 }
 
 TEST(Ring, WaitsForEverWhenAChunkFillsTheFifos) {
