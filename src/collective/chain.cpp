@@ -46,7 +46,8 @@ class Chain final : public Schedule {
   }
 
   std::vector<CriticalStep> critical_path() const override {
-    return pipeline_path(hops(0), channels_[0].loops);
+    const std::vector<Hop> all = hops(0);
+    return pipeline_path(all, all.size() - 1, channels_[0].loops);
   }
 
  private:

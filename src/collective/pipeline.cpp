@@ -2,15 +2,16 @@
 
 namespace isleway {
 
-std::vector<CriticalStep> pipeline_path(const std::vector<Hop>& hops, const Loops& loops) {
+std::vector<CriticalStep> pipeline_path(const std::vector<Hop>& hops, std::size_t loaded,
+                                        const Loops& loops) {
   std::vector<CriticalStep> path;
   if (hops.empty() || loops.loops() == 0) return path;
   const std::int64_t first = loops.piece(0, 0, 0).bytes;
   for (const Hop& hop : hops) path.push_back({hop.from, hop.to, first});
-  path.back().bytes = 0;
+  path[loaded].bytes = 0;
   const std::int64_t others = loops.slices_in_all() - 1;
   if (others > 0)
-    path.push_back({hops.back().from, hops.back().to, 0, static_cast<double>(others),
+    path.push_back({hops[loaded].from, hops[loaded].to, 0, static_cast<double>(others),
                     CriticalStep::kAllHidden});
   return path;
 }

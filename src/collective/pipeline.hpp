@@ -12,8 +12,9 @@ struct Hop {
 };
 
 /// The first message crosses every hop, one after the other; from then on the hops work at
-/// once, so that the last hop's bytes are in the load of the busiest link. Of the messages
-/// behind the first, only what each costs its sender remains.
-std::vector<CriticalStep> pipeline_path(const std::vector<Hop>& hops, const Loops& loops);
+/// once. The bytes that cross hop number `loaded` are in the load of the busiest link. Of the
+/// messages behind the first, only what each costs its sender remains.
+std::vector<CriticalStep> pipeline_path(const std::vector<Hop>& hops, std::size_t loaded,
+                                        const Loops& loops);
 
 }  // namespace isleway

@@ -80,7 +80,7 @@ class Tree final : public Schedule {
     if (down_)
       for (std::size_t i = 1; i < branch.size(); ++i)
         hops.push_back({down_port(0, branch[i - 1]), {branch[i], 1}});
-    return pipeline_path(hops, channels_[0].loops);
+    return pipeline_path(hops, hops.size() - 1, channels_[0].loops);
   }
 
  private:
