@@ -84,4 +84,17 @@ class MachineReader {
   std::vector<DeviceIndex> gpus_;  ///< of all hosts
 };
 
+template <class Part>
+const Part* MachineReader::require_part(YamlMap& map, std::string_view kind,
+                                        const std::map<std::string, Part, std::less<>>& known) {
+  const std::string key = map.required_text("part");
+  const auto found = known.find(key);
+  if (found != known.end()) return &found->second;
+  if (key.empty()) return nullptr;
+  std::vector<std::string> keys;
+  for (const auto& [name, part] : known) keys.push_back(name);
+  file_.fail_unknown(map.take("part"), kind, key, keys);
+  return nullptr;
+}
+
 }  // namespace isleway
