@@ -54,9 +54,10 @@ DeviceIndex MachineBuilder::add_cpu(int host, CpuInfo info) {
   return cpu;
 }
 
-DeviceIndex MachineBuilder::add_pcie_switch(DeviceIndex parent, PciInfo pci, PcieWire wire) {
+DeviceIndex MachineBuilder::add_pcie_switch(DeviceIndex parent, PciInfo pci, PcieWire wire,
+                                            PcieSwitchInfo info) {
   const DeviceIndex added = add(DeviceKind::pcie_switch, parent, std::move(pci), wire, -1);
-  unit_.devices[added].info = PcieSwitchInfo{};
+  unit_.devices[added].info = info;
   return added;
 }
 
@@ -79,22 +80,26 @@ MachineBuilder::Bundle& MachineBuilder::bundle(LinkKind kind, DeviceIndex from, 
                                                bool into_switch) {
   const auto [place, is_new] =
       bundle_at_.try_emplace({kind, from, to, into_switch}, bundles_.size());
-  if (is_new) bundles_.push_back({kind, from, to, into_switch, 0, 0, {}});
+  if (is_new) bundles_.push_back({kind, from, to, into_switch, 0, 0, 0, {}});
   return bundles_[place->second];
 }
 
-void MachineBuilder::join_gpus(DeviceIndex gpu, DeviceIndex other, int count) {
+void MachineBuilder::join_gpus(DeviceIndex gpu, DeviceIndex other, int count, int fitted) {
   const bool amd = device(gpu).gpu().amd;
   Bundle& joined = bundle(amd ? LinkKind::xgmi : LinkKind::nvlink, std::min(gpu, other),
                           std::max(gpu, other), false);
   count_links(gpu < other ? joined.count : joined.count_back, count);
+  count_links(joined.fitted, fitted);
 }
 
-void MachineBuilder::join_nvswitch(DeviceIndex gpu, const std::string& key, int count) {
+void MachineBuilder::join_nvswitch(DeviceIndex gpu, const std::string& key, int count,
+                                   int fitted) {
   const auto [place, is_new] =
       switch_number_.try_emplace(key, static_cast<DeviceIndex>(switch_keys_.size()));
   if (is_new) switch_keys_.push_back(key);
-  count_links(bundle(LinkKind::nvlink, gpu, place->second, true).count, count);
+  Bundle& joined = bundle(LinkKind::nvlink, gpu, place->second, true);
+  count_links(joined.count, count);
+  count_links(joined.fitted, fitted);
 }
 
 void MachineBuilder::join_cpu(DeviceIndex gpu, DeviceIndex cpu, int count) {

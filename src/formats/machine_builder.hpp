@@ -25,7 +25,8 @@ class MachineBuilder {
   /// Devices keep the order in which they are added. `number` is the index that the file
   /// gives to a GPU or NIC, -1 when it gives none.
   DeviceIndex add_cpu(int host, CpuInfo info);
-  DeviceIndex add_pcie_switch(DeviceIndex parent, PciInfo pci, PcieWire wire);
+  DeviceIndex add_pcie_switch(DeviceIndex parent, PciInfo pci, PcieWire wire,
+                              PcieSwitchInfo info = {});
   DeviceIndex add_gpu(DeviceIndex parent, PciInfo pci, PcieWire wire, int number, GpuInfo info);
   DeviceIndex add_nic(DeviceIndex parent, PciInfo pci, PcieWire wire, int number,
                       std::string name, NicInfo info);
@@ -33,9 +34,10 @@ class MachineBuilder {
 
   /// `count` more NVLinks (xGMI for AMD) leave `gpu` for another GPU. May be told from one
   /// side or from both; where the sides differ, the larger count stands, with a notice.
-  void join_gpus(DeviceIndex gpu, DeviceIndex other, int count);
-  /// ... for an NVSwitch that the file calls `key`.
-  void join_nvswitch(DeviceIndex gpu, const std::string& key, int count);
+  /// `fitted` tells of links that are there and not up.
+  void join_gpus(DeviceIndex gpu, DeviceIndex other, int count, int fitted = 0);
+  /// ... for an NVSwitch that the file calls `key`, most often its PCI address.
+  void join_nvswitch(DeviceIndex gpu, const std::string& key, int count, int fitted = 0);
   /// ... for a CPU (POWER).
   void join_cpu(DeviceIndex gpu, DeviceIndex cpu, int count);
   /// NVLink-C2C to the CPU; a zero rate is looked up.
@@ -61,7 +63,7 @@ class MachineBuilder {
     LinkKind kind;
     DeviceIndex from, to;       ///< `to` counts switch chips where `into_switch`
     bool into_switch = false;
-    int count = 0, count_back = 0;
+    int count = 0, count_back = 0, fitted = 0;
     Rate per_link;
   };
   Bundle& bundle(LinkKind kind, DeviceIndex from, DeviceIndex to, bool into_switch);

@@ -92,7 +92,8 @@ void MachineBuilder::add_nvswitches() {
     added.index = static_cast<std::int16_t>(chip);
     added.name = unique_name(host, fmt::format("NVSwitch{}", chip));
     added.part = key;
-    added.pci = {switch_keys_[chip], "0x068000", "", "", "", ""};
+    const bool is_address = switch_keys_[chip].find(':') != std::string::npos;
+    added.pci = {is_address ? switch_keys_[chip] : "", "0x068000", "", "", "", ""};
     added.info = info;
     switch_device_.push_back(static_cast<DeviceIndex>(size()));
     unit_.devices.push_back(std::move(added));
@@ -137,6 +138,7 @@ void MachineBuilder::wire_pcie() {
     link.generation = static_cast<std::uint8_t>(place.wire.generation);
     link.a = place.parent;
     link.b = i;
+    link.host_bridge = static_cast<std::int16_t>(place.wire.host_bridge);
     unit_.links.push_back(link);
   }
 }
@@ -182,6 +184,7 @@ void MachineBuilder::wire_bundles() {
     Link link = b.kind == LinkKind::c2c ? parts_.make_link(LinkKind::c2c, 0, count, 0, false)
                                         : nvlink(gpu, count, b.into_switch);
     link.kind = b.kind;
+    link.count_max = static_cast<std::uint16_t>(std::max(count, b.fitted));
     if (!b.per_link.is_zero()) link.link_rate = b.per_link;
     link.a = b.from;
     link.b = b.into_switch ? switch_device_[b.to] : b.to;

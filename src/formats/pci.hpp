@@ -23,6 +23,7 @@ struct PcieWire {
   int generation = 0;
   int lanes = 0;
   bool is_virtual = false;  ///< no PCIe at all: a socket interface, seen by its host alone
+  int host_bridge = -1;  ///< at a CPU: wires with the same number leave by the same bridge
 };
 
 /// Generation behind "16.0 GT/s PCIe", "16 GT/s" or "16"; 0 when it is none.
