@@ -85,6 +85,11 @@ GpuId Fabric::gpu_id(DeviceRef gpu) const {
   return gpu_base_[gpu.unit] + unit(gpu.unit).position(gpu.device);
 }
 
+Fabric::HostRef Fabric::host(std::uint32_t id) const {
+  const std::uint32_t u = owner(host_base_, id);
+  return {u, static_cast<int>(id - host_base_[u])};
+}
+
 std::uint32_t Fabric::host_of(DeviceRef ref) const {
   return host_base_[ref.unit] + static_cast<std::uint32_t>(std::max<int>(device(ref).host, 0));
 }

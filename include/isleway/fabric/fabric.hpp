@@ -48,6 +48,12 @@ class Fabric {
   std::uint32_t host_count() const { return host_base_.empty() ? 0 : host_base_.back(); }
   DeviceRef gpu(GpuId id) const;
   GpuId gpu_id(DeviceRef gpu) const;
+  /// The unit of a host, and the host's number within it.
+  struct HostRef {
+    std::uint32_t unit = 0;
+    int host = 0;
+  };
+  HostRef host(std::uint32_t id) const;
   /// Fabric-wide number of the OS image that sees the device.
   std::uint32_t host_of(DeviceRef device) const;
   /// Fabric-wide NVLink domain of a GPU.
