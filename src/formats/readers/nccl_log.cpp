@@ -67,8 +67,17 @@ class NcclLogReader {
 
   Result<Document> read() {
     add_cpus();
-    for (std::size_t i = 0; i < nodes().size(); ++i)
-      if (nodes()[i].link.empty()) add_children(i, cpu_of(nodes()[i].id), 0);
+    DeviceIndex cpu = cpus_.empty() ? build_.add_cpu(0, {}) : cpus_.begin()->second;
+    for (std::size_t i = 0; i < nodes().size(); ++i) {
+      if (nodes()[i].link.empty()) {
+        cpu = cpus_.find(nodes()[i].id)->second;
+        add_children(i, cpu, 0);
+      } else if (nodes()[i].parent < 0) {
+        notes().incomplete("the start of the topology is cut off: devices of an unknown NUMA "
+                           "node", nodes()[i].line);
+        add_device(i, cpu, 0);
+      }
+    }
     join_nvlinks();
     if (!block_.complete)
       notes().incomplete("the topology block has no end: the log is cut, devices may be missing",
@@ -120,8 +129,6 @@ class NcclLogReader {
     return std::min(place->second, MachineBuilder::kMostHosts);
   }
 
-  DeviceIndex cpu_of(std::string_view id) const { return cpus_.find(id)->second; }
-
   /// Those that have a tree first, then those that links lead to in a log that is cut.
   void add_cpus() {
     for (const bool roots : {true, false}) {
@@ -155,20 +162,22 @@ class NcclLogReader {
     return wire_for_rate(node.rate, kLaneRates, kPrintError);
   }
 
-  void add_children(std::size_t parent_node, DeviceIndex parent, int depth) {
-    for (const std::size_t i : children_[parent_node]) {
-      const LogNode& node = nodes()[i];
-      if (build_.is_full() || depth > kMostDepth) return;
-      if (node.link == "SYS" || node.link == "QPI") continue;
-      if (node.link == "NVL" || node.link == "C2C") continue;  // its GPU's, if that is known
-      if (node.kind == "PCI")
-        add_children(i, build_.add_pcie_switch(parent, pci_info(node, "0x060400"), wire(node)),
-                     depth + 1);
-      else if (node.kind == "GPU")
-        add_gpu(i, parent);
-      else if (node.kind == "NIC")
-        add_nic(i, parent);
-    }
+  void add_children(std::size_t i, DeviceIndex parent, int depth) {
+    for (const std::size_t child : children_[i]) add_device(child, parent, depth);
+  }
+
+  void add_device(std::size_t i, DeviceIndex parent, int depth) {
+    const LogNode& node = nodes()[i];
+    if (build_.is_full() || depth > kMostDepth) return;
+    // NVLinks are their GPU's; sockets are joined by the builder.
+    if (node.link != "PCI") return;
+    if (node.kind == "PCI")
+      add_children(i, build_.add_pcie_switch(parent, pci_info(node, "0x060400"), wire(node)),
+                   depth + 1);
+    else if (node.kind == "GPU")
+      add_gpu(i, parent);
+    else if (node.kind == "NIC")
+      add_nic(i, parent);
   }
 
   void add_gpu(std::size_t i, DeviceIndex parent) {
@@ -278,10 +287,7 @@ int recognise(std::string_view text) {
 
 Result<Document> read_nccl_log(std::string_view text, const ReadContext& context) {
   const std::vector<LogBlock> blocks = find_log_blocks(text);
-  const auto has_root = [](const LogBlock& block) {
-    return !block.nodes.empty() && block.nodes.front().link.empty();
-  };
-  if (blocks.empty() || !has_root(choose(blocks)))
+  if (blocks.empty())
     return fail("is an NCCL log whose topology block is cut off", "lines that start at CPU/...",
                 "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,GRAPH", {context.file});
   const LogBlock& block = choose(blocks);
