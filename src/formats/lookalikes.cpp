@@ -36,7 +36,12 @@ constexpr Mark kMarks[] = {
     {"Machine (", true, {"is lstopo's text output", "`lstopo --of xml topo.xml`"}},
     {"PCI bridge:", false, {"is the output of lspci", "`lstopo --of xml topo.xml`, which holds the same and more"}},
     {"NCCL INFO", false, {"is an NCCL log without the block that shows the topology", "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,GRAPH"}},
+    {"DR path", false, {"is the output of an InfiniBand tool, which describes the network alone", kTopoHint}},
+    {"# Port counters:", false, {"is the output of perfquery: counters of ports", kTopoHint}},
+    {"block_sizes:", false, {"is Slurm's topology.yaml, which describes the network alone", kTopoHint}},
+    {"--- ", true, {"is a difference of two files", "give one of the files"}},
     {"{", true, {"looks like JSON", kTopoHint}},
+    {"[", true, {"looks like JSON", kTopoHint}},
     {"%PDF-", true, {"is a PDF", kTopoHint}},
 };
 

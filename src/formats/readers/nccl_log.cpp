@@ -135,7 +135,8 @@ class NcclLogReader {
       for (const LogNode& node : nodes()) {
         if (node.kind != "CPU" || node.link.empty() != roots || cpus_.contains(node.id)) continue;
         if (build_.is_full()) return;
-        CpuInfo cpu = cpu_info(node.detail);
+        CpuInfo cpu = roots || cpus_.empty() ? cpu_info(node.detail)
+                                             : build_.device(cpus_.begin()->second).cpu();
         const std::string_view numa = split_id(node.id).local;
         cpu.numa = numa.starts_with("F") || numa.starts_with("f")
                        ? -1 : static_cast<int>(parse_int(numa, 16).value_or(-1) & 0xffff);
