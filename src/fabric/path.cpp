@@ -15,7 +15,9 @@ Route as_route(PathKind kind, Spray spray) { return {kind, spray.latency, std::m
 }  // namespace
 
 int nvlinks_between(const Unit& unit, DeviceIndex gpu_a, DeviceIndex gpu_b) {
-  return spray_over_nvlink(unit, gpu_a, gpu_b).width;
+  // Where several planes share a trunk, only the end behind it sees how narrow that is.
+  return std::min(spray_over_nvlink(unit, gpu_a, gpu_b).width,
+                  spray_over_nvlink(unit, gpu_b, gpu_a).width);
 }
 
 Route route_in_unit(const Unit& unit, DeviceIndex from, DeviceIndex to, bool ignore_nvlink) {

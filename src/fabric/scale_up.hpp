@@ -11,7 +11,8 @@ bool is_scale_up(const Unit& unit, std::uint32_t link);
 
 /// All shortest ways over NVLink at once.
 struct Spray {
-  int width = 0;  ///< links at the narrowest step, summed over the planes; 0: no way
+  int width = 0;  ///< links at the narrowest step, summed over the planes; 0: no way. Planes
+                  ///< that share a trunk count it each.
   Time latency;   ///< of the slowest plane
   std::vector<Hop> hops;
 };

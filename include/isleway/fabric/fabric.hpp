@@ -110,7 +110,10 @@ Route route(const Fabric& fabric, DeviceRef from, DeviceRef to);
 std::optional<DeviceIndex> nearest_nic(const Unit& unit, DeviceIndex gpu);
 
 /// The highest rate that can flow in one direction from one set of GPUs to another over
-/// all links (a maximum flow; `ignore_efficiency` for nominal rates).
+/// all links at once (a maximum flow; `nominal` leaves the links' efficiency out). Other GPUs
+/// may pass bytes on inside their unit, units for one another not. Unlimited when a GPU is on
+/// both sides, zero when a side is empty. Equal units and switches are merged first, so
+/// that 100,000 GPUs take no longer than their distinct parts.
 Rate cut(const Fabric& fabric, std::span<const GpuId> from, std::span<const GpuId> to,
          bool nominal = true);
 
