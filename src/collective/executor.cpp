@@ -242,9 +242,4 @@ Result<void> execute_schedule(const Schedule& schedule, std::span<const RankBuff
   return Executor(schedule, buffers, reduce, options).run();
 }
 
-std::string port_text(const Schedule& schedule, Port port) {
-  return fmt::format("{} {} stream {}", port.agent < schedule.ranks() ? "rank" : "switch agent",
-                     port.agent, port.stream);
-}
-
 }  // namespace isleway

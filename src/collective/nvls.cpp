@@ -208,7 +208,7 @@ std::vector<CriticalStep> Nvls::critical_path() const {
   const std::vector<int> branch = links.longest_branch();
   const int island = branch.back();
   const int agent = layout_.agent(island, 0), rank = layout_.head(island, 0);
-  std::vector<Hop> hops;
+  std::vector<Leg> hops;
   if (reduces_) {
     if (!registered_) hops.push_back({port(rank, 0, Role::scatter), port(rank, 0, Role::up)});
     hops.push_back({port(rank, 0, Role::up), port(agent, 0, Role::up)});

@@ -73,7 +73,7 @@ class Tree final : public Schedule {
   /// Up the longest branch and down again, of the first channel: it has the most to move.
   std::vector<CriticalStep> critical_path() const override {
     const std::vector<int> branch = trees_[0].longest_branch();
-    std::vector<Hop> hops;
+    std::vector<Leg> hops;
     if (up_)
       for (std::size_t i = branch.size() - 1; i > 0; --i)
         hops.push_back({{branch[i], 0}, {branch[i - 1], 0}});

@@ -89,11 +89,6 @@ void LinkUse::report(Outcome& outcome) const {
   }
 }
 
-std::string port_text(const Schedule& schedule, Port port) {
-  return fmt::format("{} {}, stream {}", port.agent < schedule.ranks() ? "rank" : "switch agent",
-                     port.agent, port.stream);
-}
-
 Result<Connection> checked_connection(const Schedule& schedule, const Wiring& wiring, Port from,
                                       Port to) {
   const Connection connection = wiring.connection(from, to);

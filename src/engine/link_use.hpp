@@ -60,9 +60,6 @@ class LinkUse {
   std::unordered_map<std::uint64_t, std::uint32_t> resource_of_link_;
 };
 
-/// "rank 3, stream 2", or "switch agent 9, stream 0", for messages.
-std::string port_text(const Schedule& schedule, Port port);
-
 /// The connection, checked: it has a route or needs none, and its numbers make sense.
 Result<Connection> checked_connection(const Schedule& schedule, const Wiring& wiring, Port from,
                                       Port to);

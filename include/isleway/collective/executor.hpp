@@ -41,7 +41,4 @@ struct ExecutorOptions {
 Result<void> execute_schedule(const Schedule& schedule, std::span<const RankBuffers> buffers,
                               const Reduction& reduce, const ExecutorOptions& options = {});
 
-/// "rank 3 stream 0", "switch agent 9 stream 2".
-std::string port_text(const Schedule& schedule, Port port);
-
 }  // namespace isleway

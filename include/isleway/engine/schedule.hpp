@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <string>
 #include <vector>
 
 #include "isleway/core/small_vector.hpp"
@@ -98,5 +99,8 @@ class Schedule {
   /// The dependent transfers of the call, for the closed form.
   virtual std::vector<CriticalStep> critical_path() const = 0;
 };
+
+/// "rank 3 stream 2" or "switch agent 9 stream 0", for messages.
+std::string port_text(const Schedule& schedule, Port port);
 
 }  // namespace isleway

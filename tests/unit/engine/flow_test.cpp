@@ -139,8 +139,8 @@ TEST_F(FlowEngine, AScheduleThatWaitsForEverNamesThePorts) {
   schedule.add({0, 0}, 8, {{1, 0}}, {{1, 0}}).add({1, 0}, 8, {{0, 0}}, {{0, 0}});
   const auto outcome = make_flow_engine()->run(fabric, schedule, StarWiring(4));
   ASSERT_FALSE(outcome);
-  EXPECT_NE(outcome.error().what.find("rank 0, stream 0 at action 0 of 1 for a message from "
-                                      "rank 1, stream 0"),
+  EXPECT_NE(outcome.error().what.find("rank 0 stream 0 at action 0 of 1 for a message from "
+                                      "rank 1 stream 0"),
             std::string::npos)
       << outcome.error().text();
 }
