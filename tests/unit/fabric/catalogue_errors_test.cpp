@@ -48,6 +48,24 @@ TEST(MachineFile, TheExampleIsRight) {
   }
 }
 
+/// The n-th block of YAML in docs/machines.md.
+std::string documented(int n) {
+  const std::string page = *read_file(ISLEWAY_SOURCE_DIR "/docs/machines.md");
+  std::size_t at = 0;
+  for (int i = 0; i <= n; ++i) at = page.find("```yaml\n", at) + 8;
+  return page.substr(at, page.find("```", at) - at);
+}
+
+TEST(MachineFile, TheManualsExamplesAreRight) {
+  const auto unit = catalogue().unit_from_yaml(documented(0), "docs/machines.md");
+  ASSERT_TRUE(unit) << unit.error().text();
+  EXPECT_EQ((*unit)->gpus().size(), 8u);
+  EXPECT_EQ((*unit)->nics().size(), 5u);
+  const auto plan = catalogue().network_from_yaml(documented(1), "docs/machines.md");
+  ASSERT_TRUE(plan) << plan.error().text();
+  EXPECT_EQ(plan->oversubscription, 2);
+}
+
 TEST(MachineFile, MistakesAreFoundAtTheirLine) {
   const struct {
     const char *from, *to;
