@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "formats/line_prefix.hpp"
 #include "isleway/core/text.hpp"
 
 namespace isleway::formats {
@@ -18,8 +17,7 @@ class GridParser {
   GridParser(std::string_view text, TopoCellTest is_cell, Notebook& notes)
       : is_cell_(is_cell), notes_(notes) {
     grid_.lines = split_lines(text);
-    for (std::string_view& line : grid_.lines)
-      if (!is_nic_legend_line(line)) line = without_line_prefix(line);
+    for (std::string_view& line : grid_.lines) line = bare_topo_line(line);
   }
 
   Result<TopoGrid> parse() {
@@ -234,19 +232,17 @@ Result<TopoGrid> parse_topo_grid(std::string_view text, TopoCellTest is_cell, No
 
 int topo_grid_evidence(std::string_view text, TopoCellTest is_cell) {
   int evidence = 0;
-  bool titled = false;
+  bool lone_gpu = false;  // whose row is no more than an X, so the header must speak for it
   for (const std::string_view line : split_lines(text)) {
-    if (is_nic_legend_line(line)) continue;
-    const Tokens tokens = topo_tokens(without_line_prefix(line));
+    const Tokens tokens = topo_tokens(bare_topo_line(line));
     if (tokens.size() > 1 && is_gpu_name(tokens[0]) && is_cell(tokens[1])) {
       const bool has_self = std::find(tokens.begin(), tokens.end(), "X") != tokens.end();
       const bool has_pair = tokens.size() > 2 && is_cell(tokens[2]);
-      // The row of a lone GPU is no more than an X; then the header must speak for it.
-      if (has_self && (has_pair || titled)) return 2;
+      if (has_self && (has_pair || lone_gpu)) return 2;
     }
     if (const auto header = parse_topo_header(tokens, is_cell)) {
-      titled |= header->titles > 0;
-      if (header->devices.size() > 1 || titled) evidence = 1;
+      lone_gpu = header->devices.size() == 1 && header->titles > 0;
+      if (header->devices.size() > 1 || lone_gpu) evidence = 1;
     }
   }
   return evidence;

@@ -15,14 +15,15 @@ namespace isleway::formats {
 namespace {
 
 /// Planes of switch chips that every GPU reaches. HGX boards: V100 6 (a DGX-2 has two boards
-/// of 6), A100 6, H100 4, B200 2 chips; GB200 NVL72: 9 switch trays of 2. NVIDIA's
-/// architecture papers, as cited in machines/parts/nvswitches.yaml.
+/// of 6), A100 6, H100 4, B200 2 chips; racks have 9 switch trays, of 2 chips for GB200 and of
+/// 4 for Rubin. NVIDIA's papers, as cited in machines/parts/nvswitches.yaml.
 int switch_planes(int nvlink_generation, bool rack) {
   switch (nvlink_generation) {
     case 2:
     case 3: return 6;
     case 4: return 4;
-    default: return rack ? 18 : 2;
+    case 5: return rack ? 18 : 2;
+    default: return 36;
   }
 }
 

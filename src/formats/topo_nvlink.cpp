@@ -159,21 +159,27 @@ TopoNvlink infer_nvlink(const TopoMatrix& matrix, const Parts& parts, const GpuP
 std::string guess_gpu_from_wiring(const TopoMatrix& matrix, const TopoNvlink& nvlink,
                                   bool on_grace, const Parts& parts) {
   const bool new_driver = matrix.titles >= 3;
+  // Where GPU memory is several NUMA nodes, as Blackwell's is, an affinity lists them.
+  const bool on_blackwell = on_grace && std::any_of(matrix.devices.begin(), matrix.devices.end(),
+                                                    [](const TopoDevice& device) {
+    return device.numa.find(',') != std::string::npos;
+  });
   std::string key;
   if (nvlink.islands.empty()) {
-    if (on_grace) key = "gh200-96";
+    if (on_grace) key = on_blackwell ? "gb200" : "gh200-96";
   } else {
     const auto widest = std::max_element(
         nvlink.islands.begin(), nvlink.islands.end(),
         [](const auto& a, const auto& b) { return a.most_links < b.most_links; });
     const int links = widest->switched ? widest->widest : widest->most_links;
     if (widest->switched) {
-      key = links > 12  ? (on_grace ? "gb200" : "h100-sxm")
+      key = links > 18  ? "rubin"
+            : links > 12 ? (on_grace ? "gb200" : "h100-sxm")
             : links > 8 ? "a100-sxm4-80"
             : links > 6 ? (new_driver ? "h800-sxm" : "a800-sxm4-80")
                         : "v100-sxm3-32";
     } else if (widest->gpus.size() > 2) {
-      key = links > 12  ? (on_grace ? "gh200-96" : "h100-sxm")
+      key = links > 12  ? (on_blackwell ? "gb200" : on_grace ? "gh200-96" : "h100-sxm")
             : links > 6 ? "a100-sxm4-80"
             : links > 4 ? "v100-sxm2"
                         : "p100-sxm2";

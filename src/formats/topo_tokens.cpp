@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "formats/line_prefix.hpp"
 #include "isleway/core/text.hpp"
 
 namespace isleway::formats {
@@ -35,11 +36,6 @@ void split_glued(std::string_view token, Tokens& out) {
   out.push_back(token);
 }
 
-/// Marks of quotations and comments before a row.
-bool is_quote_mark(std::string_view token) {
-  return token == ">" || token == "#" || token == "//" || token == "*";
-}
-
 }  // namespace
 
 bool is_gpu_name(std::string_view token) {
@@ -62,14 +58,17 @@ bool is_topo_device_name(std::string_view token) {
          });
 }
 
+std::string_view bare_topo_line(std::string_view line) {
+  for (const std::string_view mark : {"> ", "# ", "// ", "* "})
+    if (line.substr(0, mark.size()) == mark) line.remove_prefix(mark.size());
+  return is_nic_legend_line(line) ? line : without_line_prefix(line);
+}
+
 Tokens topo_tokens(std::string_view line) {
   Tokens tokens;
   for (const std::string_view word : split_words(line))
     for (const std::string_view piece : split(word, '|'))  // a table in Markdown
       if (!piece.empty()) tokens.push_back(piece);
-  std::size_t marks = 0;
-  while (marks < tokens.size() && is_quote_mark(tokens[marks])) ++marks;
-  tokens.erase(tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(marks));
   return tokens;
 }
 

@@ -21,7 +21,11 @@ bool is_topo_device_name(std::string_view token);
 /// "  NIC0: mlx5_0"
 bool is_nic_legend_line(std::string_view line);
 
-/// The words of a line, without marks of quotation before a row and bars between cells.
+/// The line as the tool printed it, without a mark of quotation or comment and without what
+/// launchers put before it.
+std::string_view bare_topo_line(std::string_view line);
+
+/// The words of a line, without bars between cells.
 Tokens topo_tokens(std::string_view line);
 
 struct TopoHeader {

@@ -69,8 +69,9 @@ class HostMatrix {
     if (from == to) return " X ";
     const bool gpus = unit_.device(from).kind == DeviceKind::gpu &&
                       unit_.device(to).kind == DeviceKind::gpu;
+    // The tool knows NVIDIA's links alone; AMD's own tools call theirs XGMI.
     if (const int links = gpus ? nvlinks_between(unit_, from, to) : 0; links > 0)
-      return fmt::format("NV{}", links);
+      return unit_.device(from).gpu().amd ? "XGMI" : fmt::format("NV{}", links);
     const PathKind kind = path_kind(unit_, from, to, true);
     return kind >= PathKind::pix && kind <= PathKind::sys ? name_of(kind) : "SYS";
   }
