@@ -121,7 +121,7 @@ void MachineReader::add_nics() {
     device.pci.vendor = nic.part->technology == "efa" ? "0x1d0f" : "0x15b3";
     const DeviceIndex index = add_device(std::move(device), file_.root());
     if (!by_name_.emplace(to_lower(nic.name), index).second)
-      file_.fail(file_.root()["nics"], fmt::format("two NICs are called '{}'", nic.name));
+      file_.fail(file_.root()["nics"], fmt::format("two devices are called '{}'", nic.name));
   }
 }
 

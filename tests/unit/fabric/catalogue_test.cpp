@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <yaml-cpp/yaml.h>
 
+#include <cstdlib>
 #include <map>
 #include <set>
 
@@ -56,7 +57,7 @@ const std::map<std::string, Published> kPublished = {
     {"gb300-tray", {1, 4, 18, 900, 4}},
     {"gb200-nvl72", {18, 72, 18, 900, 4}},
     {"gb300-nvl72", {18, 72, 18, 900, 4}},
-    {"vr-nvl72", {18, 72, 36, 1800, 4}},
+    {"vr-nvl72", {18, 72, 36, 1800, 8}},
     {"hgx-rubin-nvl8", {1, 8, 36, 1800, 8}},
     {"a100-pcie-8", {1, 8, 12, 300, 2}},
     {"a100-pcie-8-no-bridge", {1, 8, 0, 0, 2}},
@@ -76,6 +77,7 @@ const std::map<std::string, Published> kPublished = {
     {"aws-p5e", {1, 8, 18, 450, 32}},
     {"aws-p5en", {1, 8, 18, 450, 16}},
     {"aws-p6-b200", {1, 8, 18, 900, 8}},
+    {"aws-p6-b300", {1, 8, 18, 900, 16}},
     {"azure-nc-a100-v4", {1, 4, 12, 300, 1}},
     {"azure-nd-a100-v4", {1, 8, 12, 300, 8}},
     {"azure-ndm-a100-v4", {1, 8, 12, 300, 8}},
@@ -269,6 +271,19 @@ TEST(Catalogue, WrongExpressionsSayWhatWasMeant) {
     EXPECT_NE(fabric.error().text().find(row.says), std::string::npos)
         << row.expression << ": " << fabric.error().text();
   }
+}
+
+TEST(Catalogue, IsFoundFromTheEnvironmentOrFromWhereTheProgramLies) {
+  for (const char* folder : {ISLEWAY_SOURCE_DIR, ISLEWAY_SOURCE_DIR "/machines"}) {
+    setenv("ISLEWAY_DATA", folder, 1);
+    EXPECT_TRUE(Catalogue::open_default()) << folder;
+  }
+  setenv("ISLEWAY_DATA", "/nonexistent", 1);
+  EXPECT_FALSE(Catalogue::open_default());
+  unsetenv("ISLEWAY_DATA");
+  const auto program = std::filesystem::read_symlink("/proc/self/exe").string();
+  const bool inside = program.starts_with(ISLEWAY_SOURCE_DIR "/");
+  EXPECT_EQ(Catalogue::open_default().has_value(), inside);
 }
 
 TEST(Catalogue, AFolderThatIsNoneSaysHowToSetIt) {

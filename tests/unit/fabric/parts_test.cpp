@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "isleway/core/file.hpp"
+
 namespace isleway {
 namespace {
 
@@ -80,6 +82,36 @@ TEST(Parts, APathThroughASwitchHasTheSwitchsLatencyOnce) {
 TEST(Parts, UnknownGenerationsFallToTheNearestKnown) {
   EXPECT_EQ(parts().link(LinkKind::pcie, 9)->key, "pcie6");
   EXPECT_EQ(parts().link(LinkKind::nvlink, 3)->key, "nvlink3");
+}
+
+TEST(Parts, MistakesAreFoundAtTheirLine) {
+  const struct {
+    const char* text;
+    int line;
+    const char* says;
+  } mistakes[] = {
+      {"gpus:\n  x:\n    title: X\n    memory_rte: 1GB/s\n    source: a b\n", 4, "try: memory_rate"},
+      {"gpus:\n  x:\n    title: X\n", 2, "lacks 'source'"},
+      {"gpus:\n  x:\n    title: X\n    memory_rate: 900\n    source: a b\n", 4, "a rate with its unit"},
+      {"links:\n  x: {kind: nvlnk, rate: 1GB/s, source: a b}\n", 2, "nvlink, xgmi"},
+      {"links:\n  x: {kind: nvlink, source: a b}\n", 2, "lacks a 'rate'"},
+      {"links:\n  x: {kind: pcie, rate: 1GB/s, direct: {sm: 1.5}, source: a b}\n", 2, "0.01 to 1"},
+      {"nics:\n  x: {title: X, rate: 1Gbps, source: speck}\n", 2, "speck"},
+      {"constants:\n  x: {value: much, source: a b}\n", 2, "a number"},
+      {"gpu:\n  x: {title: X}\n", 1, "try: gpus"},
+      {"gpus:\n  x: {title: X, nvlink: {generation: 9, links: 4}, source: a b}\n", 0, "unknown NVLink"},
+  };
+  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "isleway_parts";
+  std::filesystem::create_directories(folder);
+  for (const auto& mistake : mistakes) {
+    ASSERT_TRUE(write_file(folder / "parts.yaml", mistake.text));
+    const auto loaded = Parts::load(folder);
+    ASSERT_FALSE(loaded) << mistake.text;
+    EXPECT_EQ(loaded.error().where.line, mistake.line) << loaded.error().text();
+    EXPECT_NE(loaded.error().text().find(mistake.says), std::string::npos)
+        << loaded.error().text();
+  }
+  std::filesystem::remove_all(folder);
 }
 
 TEST(Parts, AFolderWithoutPartsSaysSo) {
