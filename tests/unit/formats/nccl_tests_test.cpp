@@ -101,6 +101,31 @@ TEST(NcclTests, PrintsOfOtherProcessesMayStandInsideARow) {
   EXPECT_EQ(table.rows[0].root, -1);
 }
 
+TEST(NcclTests, RowsThatATerminalWrappedArePutTogether) {
+  const std::string heading =
+      "#       size         count      type   redop    root     time   algbw   busbw #wrong     time   "
+      "algbw   busbw #wrong\n";
+  const std::string row =
+      "    67108864      16777216     float     sum      -1   512.25  131.01  229.26      0   510.50  "
+      "131.46  230.05      0";
+  for (const std::size_t width : {57u, 60u, 62u, 80u, 100u}) {
+    const NcclTestsTable table =
+        tables_of(heading + row.substr(0, width) + "\n" + row.substr(width) + "\n")[0];
+    ASSERT_EQ(table.rows.size(), 1u) << width;
+    ASSERT_TRUE(table.rows[0].in_place) << width;
+    EXPECT_DOUBLE_EQ(table.rows[0].out_of_place->time_us, 512.25) << width;
+    EXPECT_DOUBLE_EQ(table.rows[0].in_place->busbw_GBs, 230.05) << width;
+  }
+}
+
+TEST(NcclTests, ACrashAmidARunDoesNotSplitIt) {
+  std::string text(kTwoNodes);
+  text.insert(text.find("         128 "), "[tray-a:4242] [ 3] /opt/all_reduce_perf(+0x77f1)[0x55]\n");
+  const NcclTestsTables tables = tables_of(text);
+  ASSERT_EQ(tables.size(), 1u);
+  EXPECT_EQ(tables[0].rows.size(), 2u);
+}
+
 TEST(NcclTests, RowsWithoutHeadingGoByTheirShape) {
   const NcclTestsTable table = tables_of(
       "     1024     256   float    none      -1   10.00   0.10   0.05   0   10.50   0.10   0.05   0\n"
