@@ -111,6 +111,10 @@ Result<std::unique_ptr<Schedule>> make_nvls(const CollectiveCall& call, int chan
                                             int heads_per_island, const Chunking& chunking,
                                             bool registered = false);
 
+/// Parallel aggregated trees: all_gather, reduce_scatter in log2(ranks) latencies.
+Result<std::unique_ptr<Schedule>> make_pat(const CollectiveCall& call, int channels,
+                                           const Chunking& chunking);
+
 /// Grouped send/recv: all_to_all, gather, scatter, sendrecv (to the next rank), in rounds
 /// in which each rank sends to one peer and receives from one. Rounds visit groups of
 /// `group_ranks` ranks (all ranks, where that does not divide their number). The bytes for
