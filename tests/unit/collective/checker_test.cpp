@@ -82,25 +82,60 @@ const Mutation kMutations[] = {
      }},
 };
 
-TEST(Checker, FindsEverySingleMistakeInARing) {
-  for (const Collective collective :
-       {Collective::all_reduce, Collective::all_gather, Collective::reduce_scatter,
-        Collective::broadcast, Collective::reduce}) {
-    const CollectiveCall call{collective, {600, 4}, 3, 1};
-    const auto ring = *make_simple_ring(call, 1, {64, 32});
-    for (std::int32_t rank = 0; rank < call.ranks; ++rank) {
-      for (std::int64_t k = 0; k < ring->action_count({rank, 0}); ++k) {
-        for (const Mutation& mutation : kMutations) {
-          Action probe;
-          ring->action({rank, 0}, k, probe);
-          if (!mutation.apply(probe)) continue;
-          const Broken broken(*ring, {rank, 0}, k, [&](Action& a) { mutation.apply(a); });
-          EXPECT_FALSE(check_schedule(call, broken))
-              << describe(call) << ": " << mutation.name << " in action " << k << " of rank " << rank;
-        }
-      }
-    }
+struct Right {
+  CollectiveCall call;
+  std::unique_ptr<Schedule> schedule;
+};
+
+/// One of each algorithm and collective, small enough to try every mistake.
+std::vector<Right> right_schedules() {
+  constexpr Chunking kChunks{64, 32};
+  const TreeShape tree{{1, -1, 1, 2}};
+  const auto call = [](Collective collective, int ranks, std::int64_t bytes = 200) {
+    return CollectiveCall{collective, {bytes, 4}, ranks, 1};
+  };
+  std::vector<Right> all;
+  const auto add = [&](const CollectiveCall& c, Result<std::unique_ptr<Schedule>> schedule) {
+    all.push_back({c, std::move(schedule.value())});
+  };
+  for (const Collective c : {Collective::all_reduce, Collective::all_gather,
+                             Collective::reduce_scatter, Collective::broadcast, Collective::reduce})
+    add(call(c, 3), make_simple_ring(call(c, 3), 1, kChunks));
+  for (const Collective c : {Collective::all_reduce, Collective::broadcast, Collective::reduce})
+    add(call(c, 4), make_tree(call(c, 4), {tree}, kChunks));
+  for (const Collective c :
+       {Collective::all_reduce, Collective::all_gather, Collective::reduce_scatter})
+    add(call(c, 3), make_nvls(call(c, 3), 1, {{0, 1, 2}}, 3, kChunks));
+  add(call(Collective::all_reduce, 4),
+      make_nvls(call(Collective::all_reduce, 4), 1, {{0, 1}, {3, 2}}, 1, kChunks));
+  for (const Collective c : {Collective::all_gather, Collective::reduce_scatter})
+    add(call(c, 5), make_pat(call(c, 5), 1, kChunks));
+  for (const Collective c :
+       {Collective::all_to_all, Collective::gather, Collective::scatter, Collective::sendrecv})
+    add(call(c, 4), make_point_to_point(call(c, 4), 2, 2, 2, kChunks));
+  return all;
+}
+
+TEST(Checker, FindsEverySingleMistakeInEveryAlgorithm) {
+  int mistakes = 0;
+  for (const auto& [call, schedule] : right_schedules()) {
+    ASSERT_TRUE(check_schedule(call, *schedule)) << describe(call);
+    for (std::int32_t agent = 0; agent < schedule->agents(); ++agent)
+      for (std::int32_t stream = 0; stream < schedule->streams(); ++stream)
+        for (std::int64_t k = 0; k < schedule->action_count({agent, stream}); ++k)
+          for (const Mutation& mutation : kMutations) {
+            Action probe;
+            schedule->action({agent, stream}, k, probe);
+            if (!mutation.apply(probe)) continue;
+            const Broken broken(*schedule, {agent, stream}, k,
+                                [&](Action& a) { mutation.apply(a); });
+            EXPECT_FALSE(check_schedule(call, broken))
+                << describe(call) << ": " << mutation.name << " in action " << k << " of "
+                << port_text(*schedule, {agent, stream});
+            ++mistakes;
+          }
   }
+  EXPECT_GT(mistakes, 1000);
 }
 
 class CheckerTells : public testing::Test {

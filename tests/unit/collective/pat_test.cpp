@@ -8,7 +8,7 @@ namespace {
 
 RC_GTEST_PROP(Pat, IsRightForAnyRanksSizeAndChunking, ()) {
   const CollectiveCall call{*rc::gen::element(Collective::all_gather, Collective::reduce_scatter),
-                            {*rc::gen::inRange(0, 4000), *rc::gen::element(1, 2, 4, 8)},
+                            {*rc::gen::inRange(0, 2500), *rc::gen::element(1, 2, 4, 8)},
                             *rc::gen::inRange(1, 34),
                             0};
   const std::int64_t chunk = 16 * *rc::gen::inRange(1, 10);

@@ -71,12 +71,12 @@ inline std::string problem_with(const CollectiveCall& call, const Schedule& sche
       call.collective != Collective::all_to_all && call.collective != Collective::sendrecv;
   const int credits =
       least_credits + static_cast<int>(seed % static_cast<std::uint64_t>(9 - least_credits));
-  for (const bool in_place : {false, true}) {
-    if (in_place && !can_be_in_place) continue;
-    for (const std::uint64_t order : {std::uint64_t{0}, seed})
-      if (const auto ok = check_schedule(call, schedule, in_place, credits, order); !ok)
-        return which + ok.error().text() + (in_place ? ", in place, " : ", ") +
-               std::to_string(credits) + " credits, order " + std::to_string(order);
+  for (const bool again : {false, true}) {
+    const bool in_place = again && can_be_in_place;
+    const std::uint64_t order = again ? seed : 0;
+    if (const auto ok = check_schedule(call, schedule, in_place, credits, order); !ok)
+      return which + ok.error().text() + (in_place ? ", in place, " : ", ") +
+             std::to_string(credits) + " credits, order " + std::to_string(order);
   }
   const Loads loads = collect([&](const auto& visit) { schedule.loads(visit); });
   if (loads != collect([&](const auto& visit) { schedule.Schedule::loads(visit); }))
