@@ -31,11 +31,11 @@ Result<void> check_chunking(const Chunking& chunking) {
 }  // namespace
 
 Result<void> check_arguments(const CollectiveCall& call, int channels, const Chunking& chunking,
-                             const char* algorithm,
-                             std::initializer_list<Collective> collectives) {
+                             const char* algorithm, std::initializer_list<Collective> collectives) {
   if (std::find(collectives.begin(), collectives.end(), call.collective) == collectives.end()) {
     std::string names;
-    for (const Collective c : collectives) names += (names.empty() ? "" : ", ") + std::string(name_of(c));
+    for (const Collective c : collectives)
+      names += (names.empty() ? "" : ", ") + std::string(name_of(c));
     return fail(fmt::format("{} does not do {}", algorithm, name_of(call.collective)),
                 "one of " + names);
   }
@@ -59,7 +59,8 @@ Result<void> check_every_rank_once(const std::vector<int>& ranks, int count,
     if (rank < 0 || rank >= count)
       return fail(fmt::format("{} names rank {}", what, rank),
                   fmt::format("ranks 0 to {}", count - 1));
-    if (seen[rank]) return fail(fmt::format("{} names rank {} twice", what, rank), "every rank once");
+    if (seen[rank])
+      return fail(fmt::format("{} names rank {} twice", what, rank), "every rank once");
     seen[rank] = true;
   }
   return {};

@@ -41,12 +41,13 @@ class Chain final : public Schedule {
     for (int c = 0; c < streams(); ++c) {
       const Loops& loops = channels_[c].loops;
       if (loops.share() == 0) continue;
-      for (const Leg& hop : hops(c)) visit({hop.from, hop.to, loops.share(), loops.slices_in_all()});
+      for (const Leg& leg : legs(c))
+        visit({leg.from, leg.to, loops.share(), loops.slices_in_all()});
     }
   }
 
   std::vector<CriticalStep> critical_path() const override {
-    const std::vector<Leg> all = hops(0);
+    const std::vector<Leg> all = legs(0);
     return pipeline_path(all, all.size() - 1, channels_[0].loops);
   }
 
@@ -57,12 +58,12 @@ class Chain final : public Schedule {
     return reduce_ ? (root + 1) % ranks() : root;
   }
 
-  std::vector<Leg> hops(int c) const {
-    std::vector<Leg> hops;
+  std::vector<Leg> legs(int c) const {
+    std::vector<Leg> legs;
     const int first = first_position(c);
     for (int i = first; i < first + ranks() - 1; ++i)
-      hops.push_back({{order_.at(c, i), c}, {order_.at(c, i + 1), c}});
-    return hops;
+      legs.push_back({{order_.at(c, i), c}, {order_.at(c, i + 1), c}});
+    return legs;
   }
 
   RingOrder order_;

@@ -92,8 +92,7 @@ class Meaning {
 
   /// What is wrong with a word, as far as one can tell.
   std::string diagnosis(const Source& s, Word found) const {
-    if (s.rank >= 0)
-      return fmt::format("should be rank {}'s input element {}", s.rank, s.index);
+    if (s.rank >= 0) return fmt::format("should be rank {}'s input element {}", s.rank, s.index);
     const Word difference = found - expected(s);
     for (int r = 0; r < call_.ranks; ++r) {
       const Word part = input_word(r, s.index);
@@ -119,8 +118,7 @@ class World {
   World(const CollectiveCall& call, const Meaning& meaning, bool in_place) : meaning_(meaning) {
     for (int r = 0; r < call.ranks; ++r) {
       const std::int64_t in = meaning.input_words(r), out = meaning.output_words(r);
-      const auto [in_at, out_at] =
-          in_place ? meaning.in_place(r) : Meaning::InPlace{0, in};
+      const auto [in_at, out_at] = in_place ? meaning.in_place(r) : Meaning::InPlace{0, in};
       auto& memory = memory_.emplace_back(std::max(in_at + in, out_at + out), Word{0});
       for (std::int64_t i = 0; i < in; ++i) memory[in_at + i] = input_word(r, i);
       const auto bytes = std::as_writable_bytes(std::span(memory));
@@ -137,9 +135,10 @@ class World {
     const auto* words = reinterpret_cast<const Word*>(value.data());
     for (std::size_t i = 0; i < value.size() / sizeof(Word); ++i) {
       if (written_[by.agent][first + i] && output(by.agent)[first + i] != words[i])
-        return fail(fmt::format("{} stores another value where rank {}'s output element {} was "
-                                "stored before",
-                                port_text(schedule, by), by.agent, first + i));
+        return fail(
+            fmt::format("{} stores another value where rank {}'s output element {} was "
+                        "stored before",
+                        port_text(schedule, by), by.agent, first + i));
       written_[by.agent][first + i] = true;
     }
     return {};
@@ -149,7 +148,8 @@ class World {
     for (int r = 0; r < static_cast<int>(buffers_.size()); ++r) {
       for (std::int64_t i = 0; i < meaning_.output_words(r); ++i) {
         const Meaning::Source source = meaning_.source(r, i);
-        if (!written_[r][i]) return fail(fmt::format("rank {} never stores output element {}", r, i));
+        if (!written_[r][i])
+          return fail(fmt::format("rank {} never stores output element {}", r, i));
         if (output(r)[i] != meaning_.expected(source))
           return fail(fmt::format("rank {}'s output element {} {}", r, i,
                                   meaning_.diagnosis(source, output(r)[i])));
@@ -176,8 +176,8 @@ Result<void> check_schedule(const CollectiveCall& call, const Schedule& schedule
   if (schedule.ranks() != call.ranks)
     return fail(fmt::format("a schedule for {} ranks", schedule.ranks()),
                 fmt::format("the {} ranks of the call", call.ranks));
-  if (in_place && (call.collective == Collective::all_to_all ||
-                   call.collective == Collective::sendrecv))
+  if (in_place &&
+      (call.collective == Collective::all_to_all || call.collective == Collective::sendrecv))
     return fail(fmt::format("{} cannot be done in place", name_of(call.collective)));
   const Meaning meaning(call);
   World world(call, meaning, in_place);

@@ -31,9 +31,12 @@ struct Wait {
 
 class Executor {
  public:
-  Executor(const Schedule& schedule, std::span<const RankBuffers> buffers,
-           const Reduction& reduce, const ExecutorOptions& options)
-      : schedule_(schedule), buffers_(buffers), reduce_(reduce), options_(options),
+  Executor(const Schedule& schedule, std::span<const RankBuffers> buffers, const Reduction& reduce,
+           const ExecutorOptions& options)
+      : schedule_(schedule),
+        buffers_(buffers),
+        reduce_(reduce),
+        options_(options),
         stored_(options.stored_bytes > 0 ? options.stored_bytes : options.element_bytes),
         random_(options.order) {}
 
@@ -104,6 +107,7 @@ class Executor {
   }
 
   Result<void> perform(Port self, const Action& action) {
+    if (auto ok = check_sizes(self, action); !ok) return ok;
     auto value = std::make_shared<Memory>(stored(action.bytes));
     bool filled = false;
     const auto combine = [&](std::span<const std::byte> from) {
@@ -115,15 +119,10 @@ class Executor {
       combine(memory(self, action.source).subspan(stored(action.source.offset), value->size()));
     for (const Port from : action.recv) {
       auto& messages = fifo(from, self);
-      if (messages.front()->size() != value->size())
-        return failure(self, fmt::format("receives {} bytes from {}, but handles {}",
-                                         unstored(messages.front()->size()),
-                                         port_text(schedule_, from), action.bytes));
       combine(*messages.front());
       messages.pop_front();
       wake(index(from));
     }
-    if (!filled && action.bytes > 0) return failure(self, "has bytes from nowhere");
     if (action.store.buffer != Region::Buffer::none) {
       if (options_.on_store)
         if (auto ok = options_.on_store(self, action.store, *value); !ok) return ok;
@@ -135,6 +134,19 @@ class Executor {
       fifo(self, to).push_back(value);
       wake(index(to));
     }
+    return {};
+  }
+
+  /// Of the messages that wait for an action, and that it has anything to handle.
+  Result<void> check_sizes(Port self, const Action& action) {
+    for (const Port from : action.recv) {
+      const std::int64_t bytes = unstored(fifo(from, self).front()->size());
+      if (bytes != action.bytes)
+        return failure(self, fmt::format("receives {} bytes from {}, but handles {}", bytes,
+                                         port_text(schedule_, from), action.bytes));
+    }
+    if (action.bytes > 0 && action.recv.empty() && action.source.buffer == Region::Buffer::none)
+      return failure(self, "has bytes from nowhere");
     return {};
   }
 
@@ -152,21 +164,19 @@ class Executor {
             return failure(self, "names " + port_text(schedule_, other) + " twice");
       }
     }
-    if (action.store.buffer == Region::Buffer::input)
-      return failure(self, "stores into the input");
+    if (action.store.buffer == Region::Buffer::input) return failure(self, "stores into the input");
     for (const auto& [region, verb] :
          {std::pair{&action.source, "reads"}, std::pair{&action.store, "stores"}}) {
       if (region->buffer == Region::Buffer::none) continue;
       if (self.agent >= schedule_.ranks())
         return failure(self, fmt::format("{} memory, which only ranks have", verb));
-      const std::size_t size = memory(self, *region).size();
+      const std::int64_t size = unstored(memory(self, *region).size());
       if (region->offset < 0 || region->offset % options_.element_bytes != 0 ||
-          stored(region->offset) + stored(action.bytes) > size)
-        return failure(self, fmt::format("{} {} bytes at {} of an {} of {} bytes", verb,
-                                         action.bytes, region->offset,
-                                         region->buffer == Region::Buffer::input ? "input"
-                                                                                 : "output",
-                                         unstored(size)));
+          action.bytes > size || region->offset > size - action.bytes)
+        return failure(
+            self, fmt::format("{} {} bytes at {} of an {} of {} bytes", verb, action.bytes,
+                              region->offset,
+                              region->buffer == Region::Buffer::input ? "input" : "output", size));
     }
     return {};
   }
@@ -202,10 +212,9 @@ class Executor {
     for (const auto& [key, messages] : fifos_)
       if (!messages.empty()) first = std::min(first, key);
     if (first == SIZE_MAX) return {};
-    return fail(fmt::format("{} takes {} messages too few from {}",
-                            port_text(schedule_, port(first % streams_.size())),
-                            fifos_.at(first).size(),
-                            port_text(schedule_, port(first / streams_.size()))));
+    return fail(fmt::format(
+        "{} takes {} messages too few from {}", port_text(schedule_, port(first % streams_.size())),
+        fifos_.at(first).size(), port_text(schedule_, port(first / streams_.size()))));
   }
 
   tl::unexpected<Error> failure(Port self, const std::string& what) const {

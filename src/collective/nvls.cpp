@@ -13,16 +13,16 @@ using Role = NvlsRole;
 
 class Nvls final : public Schedule {
  public:
-  Nvls(const CollectiveCall& call, NvlsLayout layout, std::vector<TreeLinks> trees,
-       int channels, const Chunking& chunking, bool registered)
+  Nvls(const CollectiveCall& call, NvlsLayout layout, std::vector<TreeLinks> trees, int channels,
+       const Chunking& chunking, bool registered)
       : layout_(std::move(layout)),
         trees_(std::move(trees)),
         reduces_(call.collective != Collective::all_gather),
         spreads_(call.collective != Collective::reduce_scatter),
         registered_(registered),
         block_(reduces_ && spreads_ ? 0 : shorter_buffer(call)),
-        channels_(cut_channels(shorter_buffer(call), channels,
-                               block_ > 0 ? 1 : layout_.heads(), chunking)) {}
+        channels_(cut_channels(shorter_buffer(call), channels, block_ > 0 ? 1 : layout_.heads(),
+                               chunking)) {}
 
   int ranks() const override { return layout_.ranks(); }
   int agents() const override { return layout_.agents(); }
@@ -64,8 +64,7 @@ class Nvls final : public Schedule {
       add_agent_ports(port, head, out);
     } else if (role == Role::head_up || role == Role::head_down) {
       add_head_ports(port, head, out);
-      const Region::Buffer buffer =
-          !reduces_ ? Region::Buffer::input : Region::Buffer::output;
+      const Region::Buffer buffer = !reduces_ ? Region::Buffer::input : Region::Buffer::output;
       if (!reduces_) out.source = {buffer, channels_[c].offset + piece.offset};
       if (!spreads_) out.store = {buffer, channels_[c].offset + piece.offset};
     } else {
@@ -208,26 +207,27 @@ std::vector<CriticalStep> Nvls::critical_path() const {
   const std::vector<int> branch = links.longest_branch();
   const int island = branch.back();
   const int agent = layout_.agent(island, 0), rank = layout_.head(island, 0);
-  std::vector<Leg> hops;
+  std::vector<Leg> legs;
   if (reduces_) {
-    if (!registered_) hops.push_back({port(rank, 0, Role::scatter), port(rank, 0, Role::up)});
-    hops.push_back({port(rank, 0, Role::up), port(agent, 0, Role::up)});
-    hops.push_back({port(agent, 0, Role::up), port(rank, 0, Role::head_up)});
+    if (!registered_) legs.push_back({port(rank, 0, Role::scatter), port(rank, 0, Role::up)});
+    legs.push_back({port(rank, 0, Role::up), port(agent, 0, Role::up)});
+    legs.push_back({port(agent, 0, Role::up), port(rank, 0, Role::head_up)});
   }
   const auto head = [&](std::size_t i) { return layout_.head(branch[i], 0); };
   for (std::size_t i = branch.size() - 1; i > 0; --i)
-    hops.push_back({port(head(i), 0, Role::head_up), port(head(i - 1), 0, Role::head_up)});
+    legs.push_back({port(head(i), 0, Role::head_up), port(head(i - 1), 0, Role::head_up)});
   for (std::size_t i = 1; i < branch.size(); ++i)
-    hops.push_back({port(head(i - 1), 0, turn(0, branch[i - 1])), port(head(i), 0, Role::head_down)});
+    legs.push_back(
+        {port(head(i - 1), 0, turn(0, branch[i - 1])), port(head(i), 0, Role::head_down)});
   // The busiest link is that of the ranks' reads or, without them, writes.
   std::size_t loaded = registered_ ? 0 : 1;
   if (spreads_) {
-    hops.push_back({port(rank, 0, turn(0, island)), port(agent, 0, Role::down)});
-    if (!reduces_) loaded = hops.size();
-    hops.push_back({port(agent, 0, Role::down), port(rank, 0, Role::down)});
-    if (!registered_) hops.push_back({port(rank, 0, Role::down), port(rank, 0, Role::gather)});
+    legs.push_back({port(rank, 0, turn(0, island)), port(agent, 0, Role::down)});
+    if (!reduces_) loaded = legs.size();
+    legs.push_back({port(agent, 0, Role::down), port(rank, 0, Role::down)});
+    if (!registered_) legs.push_back({port(rank, 0, Role::down), port(rank, 0, Role::gather)});
   }
-  return pipeline_path(hops, loaded, channels_[0].loops);
+  return pipeline_path(legs, loaded, channels_[0].loops);
 }
 
 }  // namespace
@@ -236,9 +236,9 @@ Result<std::unique_ptr<Schedule>> make_nvls(const CollectiveCall& call, int chan
                                             std::vector<std::vector<int>> islands,
                                             int heads_per_island, const Chunking& chunking,
                                             bool registered) {
-  if (auto ok = check_arguments(call, channels, chunking, "NVLS",
-                                {Collective::all_reduce, Collective::all_gather,
-                                 Collective::reduce_scatter});
+  if (auto ok = check_arguments(
+          call, channels, chunking, "NVLS",
+          {Collective::all_reduce, Collective::all_gather, Collective::reduce_scatter});
       !ok)
     return tl::unexpected(ok.error());
   if (call.collective != Collective::all_reduce &&

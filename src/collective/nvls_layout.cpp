@@ -6,8 +6,7 @@
 
 namespace isleway {
 
-Result<NvlsLayout> NvlsLayout::create(std::vector<std::vector<int>> islands, int ranks,
-                                      int heads) {
+Result<NvlsLayout> NvlsLayout::create(std::vector<std::vector<int>> islands, int ranks, int heads) {
   if (heads < 1) return fail(fmt::format("NVLS with {} heads", heads), "at least 1");
   std::vector<int> all;
   for (std::size_t i = 0; i < islands.size(); ++i) {

@@ -76,13 +76,13 @@ class Pat final : public Schedule {
     if (std::popcount(static_cast<unsigned>(farthest)) <
         std::popcount(static_cast<unsigned>(all_below)))
       farthest = all_below;
-    std::vector<Hop> hops;
+    std::vector<Leg> legs;
     for (int x = farthest; x > 0; x -= lowest_bit(x)) {
       const Port below{x, 0}, above{x - lowest_bit(x), 0};
-      if (reduces_) hops.push_back({below, above});
-      else hops.insert(hops.begin(), {above, below});
+      if (reduces_) legs.push_back({below, above});
+      else legs.insert(legs.begin(), {above, below});
     }
-    return pipeline_path(hops, hops.size() - 1, channels_[0].loops);
+    return pipeline_path(legs, legs.size() - 1, channels_[0].loops);
   }
 
  private:

@@ -8,8 +8,7 @@ namespace {
 /// The lowest bits of x, as many as `power_of_two` has zeros, in reverse order.
 unsigned reverse_bits(unsigned x, unsigned power_of_two) {
   unsigned reversed = 0;
-  for (unsigned bit = 1; bit < power_of_two; bit <<= 1, x >>= 1)
-    reversed = reversed << 1 | (x & 1);
+  for (unsigned bit = 1; bit < power_of_two; bit <<= 1, x >>= 1) reversed = reversed << 1 | (x & 1);
   return reversed;
 }
 
@@ -41,9 +40,9 @@ int PeerRounds::round_of(int rank, int peer) const {
 
 int channel_of_part(const PeerRounds& rounds, int round, int part, int channels) {
   const int batches = (rounds.group() + kPeersAtOnce - 1) / kPeersAtOnce;
-  const int base = rounds.one_group() ? round
-                                      : round / rounds.group() * batches +
-                                            round % rounds.group() / kPeersAtOnce;
+  const int base = rounds.one_group()
+                       ? round
+                       : round / rounds.group() * batches + round % rounds.group() / kPeersAtOnce;
   const auto count = static_cast<unsigned>(channels);
   const unsigned channel = reverse_bits(static_cast<unsigned>(base), count) + part;
   return static_cast<int>(channel % count);

@@ -18,7 +18,9 @@ class PeerRounds {
   int count() const { return ranks_; }
   int group() const { return group_; }
   bool one_group() const { return group_ == ranks_; }
-  int send_peer(int rank, int round) const { return peer(rank, deltas_[round / group_], round % group_); }
+  int send_peer(int rank, int round) const {
+    return peer(rank, deltas_[round / group_], round % group_);
+  }
   int recv_peer(int rank, int round) const;
   /// The round in which `rank` sends to `peer`, and `peer` receives from it.
   int round_of(int rank, int peer) const;

@@ -63,8 +63,9 @@ class PointToPoint final : public Schedule {
     const Rounds active = active_rounds(port.agent, is_send(port));
     const Work* work;
     if (active.all) {
-      work = &*std::prev(std::upper_bound(works.begin(), works.end(), k,
-                                          [](std::int64_t n, const Work& w) { return n < w.first; }));
+      work =
+          &*std::prev(std::upper_bound(works.begin(), works.end(), k,
+                                       [](std::int64_t n, const Work& w) { return n < w.first; }));
       k -= work->first;
     } else {
       work = find(works, active.one);
@@ -108,8 +109,8 @@ class PointToPoint final : public Schedule {
     path.push_back({sent[0].from, sent[0].to});
     const std::int64_t others = action_count(sent[0].from) - 1;
     if (others > 0)
-      path.push_back({sent[0].from, sent[0].to, 0, static_cast<double>(others),
-                      CriticalStep::kAllHidden});
+      path.push_back(
+          {sent[0].from, sent[0].to, 0, static_cast<double>(others), CriticalStep::kAllHidden});
     return path;
   }
 
@@ -162,8 +163,10 @@ class PointToPoint final : public Schedule {
       const Loops& loops = parts_[part].loops;
       if (loops.share() == 0) continue;
       const int stream = 2 * slot_of_[static_cast<std::size_t>(round) * parts_.size() + part];
-      loads.push_back({{rank, stream}, {rounds_.send_peer(rank, round), stream + 1},
-                       loops.share(), loops.slices_in_all()});
+      loads.push_back({{rank, stream},
+                       {rounds_.send_peer(rank, round), stream + 1},
+                       loops.share(),
+                       loops.slices_in_all()});
     }
     return loads;
   }
@@ -172,7 +175,7 @@ class PointToPoint final : public Schedule {
   PeerRounds rounds_;
   std::int64_t bytes_;  ///< for one peer
   std::vector<Channel> parts_;
-  int slots_ = 0;  ///< of a channel
+  int slots_ = 0;                         ///< of a channel
   std::vector<std::vector<Work>> works_;  ///< by channel and slot, in order of rounds
   std::vector<int> slot_of_;              ///< by round and part
 };
@@ -182,9 +185,9 @@ class PointToPoint final : public Schedule {
 Result<std::unique_ptr<Schedule>> make_point_to_point(const CollectiveCall& call, int channels,
                                                       int channels_per_peer, int group_ranks,
                                                       const Chunking& chunking) {
-  if (auto ok = check_arguments(call, channels, chunking, "send/recv",
-                                {Collective::all_to_all, Collective::gather, Collective::scatter,
-                                 Collective::sendrecv});
+  if (auto ok = check_arguments(
+          call, channels, chunking, "send/recv",
+          {Collective::all_to_all, Collective::gather, Collective::scatter, Collective::sendrecv});
       !ok)
     return tl::unexpected(ok.error());
   if (!std::has_single_bit(static_cast<unsigned>(channels)))

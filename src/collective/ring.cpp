@@ -59,10 +59,8 @@ class LockstepRing final : public Schedule {
     const std::int64_t at = offset + piece.offset;
     const int owner = order_.at(c, chunk);
     out.bytes = piece.bytes;
-    if (step <= rule_.last_source)
-      out.source = {Region::Buffer::input, at + owner * source_block_};
-    if (step >= rule_.first_store)
-      out.store = {Region::Buffer::output, at + owner * store_block_};
+    if (step <= rule_.last_source) out.source = {Region::Buffer::input, at + owner * source_block_};
+    if (step >= rule_.first_store) out.store = {Region::Buffer::output, at + owner * store_block_};
     if (step > 0) out.recv.push_back({order_.at(c, position - 1), c});
     if (step + 1 < rule_.steps) out.send.push_back({order_.at(c, position + 1), c});
   }
@@ -75,10 +73,11 @@ class LockstepRing final : public Schedule {
       for (int i = 0; i < ranks(); ++i) {
         // Reducing one buffer takes two rounds, less the two chunks that end at the next rank.
         const std::int64_t bytes =
-            one_buffer_
-                ? 2 * loops.share() - loops.part_bytes(i) - loops.part_bytes(wrap(i + 1))
-                : loops.share() * (ranks() - 1);
-        visit({{order_.at(c, i), c}, {order_.at(c, i + 1), c}, bytes,
+            one_buffer_ ? 2 * loops.share() - loops.part_bytes(i) - loops.part_bytes(wrap(i + 1))
+                        : loops.share() * (ranks() - 1);
+        visit({{order_.at(c, i), c},
+               {order_.at(c, i + 1), c},
+               bytes,
                loops.slices_in_all() * (rule_.steps - 1)});
       }
     }
@@ -105,9 +104,7 @@ class LockstepRing final : public Schedule {
   }
 
  private:
-  int wrap(int position) const {
-    return (position % ranks() + ranks()) % ranks();
-  }
+  int wrap(int position) const { return (position % ranks() + ranks()) % ranks(); }
 
   RingOrder order_;
   Rule rule_;

@@ -73,14 +73,14 @@ class Tree final : public Schedule {
   /// Up the longest branch and down again, of the first channel: it has the most to move.
   std::vector<CriticalStep> critical_path() const override {
     const std::vector<int> branch = trees_[0].longest_branch();
-    std::vector<Leg> hops;
+    std::vector<Leg> legs;
     if (up_)
       for (std::size_t i = branch.size() - 1; i > 0; --i)
-        hops.push_back({{branch[i], 0}, {branch[i - 1], 0}});
+        legs.push_back({{branch[i], 0}, {branch[i - 1], 0}});
     if (down_)
       for (std::size_t i = 1; i < branch.size(); ++i)
-        hops.push_back({down_port(0, branch[i - 1]), {branch[i], 1}});
-    return pipeline_path(hops, hops.size() - 1, channels_[0].loops);
+        legs.push_back({down_port(0, branch[i - 1]), {branch[i], 1}});
+    return pipeline_path(legs, legs.size() - 1, channels_[0].loops);
   }
 
  private:
@@ -100,8 +100,9 @@ class Tree final : public Schedule {
 Result<std::unique_ptr<Schedule>> make_tree(const CollectiveCall& call,
                                             std::vector<TreeShape> trees,
                                             const Chunking& chunking) {
-  if (auto ok = check_arguments(call, static_cast<int>(trees.size()), chunking, "tree",
-                                {Collective::all_reduce, Collective::broadcast, Collective::reduce});
+  if (auto ok =
+          check_arguments(call, static_cast<int>(trees.size()), chunking, "tree",
+                          {Collective::all_reduce, Collective::broadcast, Collective::reduce});
       !ok)
     return tl::unexpected(ok.error());
   std::vector<TreeLinks> links;

@@ -18,8 +18,7 @@ struct RankBuffers {
 };
 
 /// into = into (+) from, element by element; both have the same length.
-using Reduction =
-    std::function<void(std::span<std::byte> into, std::span<const std::byte> from)>;
+using Reduction = std::function<void(std::span<std::byte> into, std::span<const std::byte> from)>;
 
 struct ExecutorOptions {
   /// Messages that a connection holds until the receiver takes one. Greater than zero.

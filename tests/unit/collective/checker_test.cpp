@@ -37,37 +37,44 @@ struct Mutation {
 };
 
 const Mutation kMutations[] = {
-    {"wrong source offset", [](Action& a) {
+    {"wrong source offset",
+     [](Action& a) {
        if (a.source.buffer == Region::Buffer::none || a.bytes == 0) return false;
        a.source.offset += a.source.offset >= 4 ? -4 : 4;
        return true;
      }},
-    {"wrong store offset", [](Action& a) {
+    {"wrong store offset",
+     [](Action& a) {
        if (a.store.buffer == Region::Buffer::none || a.bytes == 0) return false;
        a.store.offset += a.store.offset >= 4 ? -4 : 4;
        return true;
      }},
-    {"missing reduction", [](Action& a) {
+    {"missing reduction",
+     [](Action& a) {
        if (a.source.buffer == Region::Buffer::none || a.recv.empty() || a.bytes == 0) return false;
        a.source = {};
        return true;
      }},
-    {"lost result", [](Action& a) {
+    {"lost result",
+     [](Action& a) {
        if (a.store.buffer == Region::Buffer::none || a.bytes == 0) return false;
        a.store = {};
        return true;
      }},
-    {"message not sent", [](Action& a) {
+    {"message not sent",
+     [](Action& a) {
        if (a.send.empty()) return false;
        a.send.clear();
        return true;
      }},
-    {"message not taken", [](Action& a) {
+    {"message not taken",
+     [](Action& a) {
        if (a.recv.empty()) return false;
        a.recv.clear();
        return true;
      }},
-    {"swapped peer", [](Action& a) {
+    {"swapped peer",
+     [](Action& a) {
        if (a.send.empty()) return false;
        Port to = a.send[0];
        to.agent = to.agent == 0 ? 1 : 0;
@@ -75,7 +82,8 @@ const Mutation kMutations[] = {
        a.send.push_back(to);
        return true;
      }},
-    {"wrong size", [](Action& a) {
+    {"wrong size",
+     [](Action& a) {
        if (a.bytes < 8) return false;
        a.bytes -= 4;
        return true;
@@ -154,8 +162,7 @@ TEST_F(CheckerTells, WhoseContributionIsMissing) {
 }
 
 TEST_F(CheckerTells, WhichElementWasNeverStored) {
-  EXPECT_EQ(verdict(2, 4, [](Action& a) { a.store = {}; }),
-            "rank 2 never stores output element 0");
+  EXPECT_EQ(verdict(2, 4, [](Action& a) { a.store = {}; }), "rank 2 never stores output element 0");
 }
 
 TEST_F(CheckerTells, WhoWaitsForWhom) {
@@ -172,7 +179,12 @@ TEST_F(CheckerTells, WhoWaitsForWhom) {
 }
 
 TEST_F(CheckerTells, WhoLeavesMessages) {
-  EXPECT_EQ(verdict(0, 4, [](Action& a) { a.recv.clear(); a.bytes = 0; a.store = {}; }),
+  EXPECT_EQ(verdict(0, 4,
+                    [](Action& a) {
+                      a.recv.clear();
+                      a.bytes = 0;
+                      a.store = {};
+                    }),
             "rank 0 stream 0 takes 1 messages too few from rank 2 stream 0");
 }
 
@@ -195,7 +207,10 @@ TEST_F(CheckerTells, WhatTwoStoresDisagreeAbout) {
 }
 
 TEST_F(CheckerTells, WhichPortDoesNotExist) {
-  EXPECT_EQ(verdict(1, 0, [](Action& a) { a.send.push_back({7, 0}); }),
+  EXPECT_EQ(verdict(1, 0,
+                    [](Action& a) {
+                      a.send.push_back({7, 0});
+                    }),
             "action 0 of rank 1 stream 0 names the port 7.0");
 }
 

@@ -42,9 +42,9 @@ RC_GTEST_PROP(NvlsTree, IsRightForAnyIslandsHeadsAndChunking, ()) {
   for (auto& island : islands)
     for (int& rank : island) rank = order[rank];
   const std::int64_t chunk = 16 * *rc::gen::inRange(1, 20);
-  const auto nvls = make_nvls(call, *rc::gen::inRange(1, 4), islands, *rc::gen::inRange(1, size + 1),
-                              {chunk, *rc::gen::element(chunk, chunk / 2)},
-                              *rc::gen::element(true, false));
+  const auto nvls =
+      make_nvls(call, *rc::gen::inRange(1, 4), islands, *rc::gen::inRange(1, size + 1),
+                {chunk, *rc::gen::element(chunk, chunk / 2)}, *rc::gen::element(true, false));
   RC_ASSERT(nvls.has_value());
   RC_ASSERT(problem_with(call, **nvls, 1, random()) == std::string());
 }
@@ -88,7 +88,8 @@ TEST(NvlsTree, HeadsOfTwoIslandsExchangeTheirShareOnce) {
   const CollectiveCall call{Collective::all_reduce, {size, 4}, 16, 0};
   std::int64_t from_island_0 = 0;
   (*make_nvls(call, 4, islands_of(2, 8), 8, {1 << 17, 1 << 17}))->loads([&](const Load& load) {
-    if (load.from.agent < 8 && load.to.agent >= 8 && load.to.agent < 16) from_island_0 += load.bytes;
+    if (load.from.agent < 8 && load.to.agent >= 8 && load.to.agent < 16)
+      from_island_0 += load.bytes;
   });
   EXPECT_EQ(from_island_0, size);  // over the eight heads' networks
 }
@@ -105,8 +106,7 @@ TEST(Nvls, RefusesWhatSwitchesCannotDo) {
   EXPECT_EQ(make_nvls(call, 1, {{0, 1}, {1, 3}}, 1, {}).error().what,
             "the list of islands names rank 1 twice");
   call.collective = Collective::broadcast;
-  EXPECT_EQ(make_nvls(call, 1, islands_of(1, 4), 4, {}).error().what,
-            "NVLS does not do broadcast");
+  EXPECT_EQ(make_nvls(call, 1, islands_of(1, 4), 4, {}).error().what, "NVLS does not do broadcast");
 }
 
 }  // namespace

@@ -13,8 +13,8 @@ const std::vector<Collective> kPeerCollectives = {Collective::all_to_all, Collec
                                                   Collective::scatter, Collective::sendrecv};
 
 TEST(PeerRounds, EveryRoundIsAPermutationAndEveryPeerComesOnce) {
-  for (const auto& [ranks, group] : {std::pair{1, 1}, {8, 8}, {24, 8}, {40, 8}, {12, 8}, {7, 1},
-                                     {72, 8}, {16, 4}}) {
+  for (const auto& [ranks, group] :
+       {std::pair{1, 1}, {8, 8}, {24, 8}, {40, 8}, {12, 8}, {7, 1}, {72, 8}, {16, 4}}) {
     const PeerRounds rounds(ranks, group);
     for (int rank = 0; rank < ranks; ++rank) {
       std::set<int> peers;
@@ -47,7 +47,8 @@ TEST(PeerRounds, EightPeersWithFourChannelsEachFillThirtyTwoChannels) {
 
 TEST(PointToPoint, EveryCollectiveIsRightAtOddSizesAndRankCounts) {
   for (const Collective collective : kPeerCollectives)
-    for (const auto& [ranks, group] : {std::pair{1, 1}, {2, 2}, {3, 3}, {8, 8}, {17, 17}, {12, 4}, {18, 8}})
+    for (const auto& [ranks, group] :
+         {std::pair{1, 1}, {2, 2}, {3, 3}, {8, 8}, {17, 17}, {12, 4}, {18, 8}})
       for (const std::int64_t bytes : {0, 4, 244, 20'000}) {
         const CollectiveCall call{collective, {bytes, 4}, ranks, ranks / 3};
         const auto schedule = make_point_to_point(call, 4, 2, group, {2048, 2048});
@@ -65,8 +66,8 @@ RC_GTEST_PROP(PointToPoint, IsRightForAnyRootGroupAndChannels, ()) {
   const int channels = *rc::gen::element(1, 2, 4, 8);
   const int per_peer = std::min(channels, *rc::gen::element(1, 2, 4));
   const std::int64_t chunk = 16 * *rc::gen::inRange(50, 500);
-  const auto schedule = make_point_to_point(call, channels, per_peer, *rc::gen::inRange(1, ranks + 1),
-                                            {chunk, chunk});
+  const auto schedule = make_point_to_point(call, channels, per_peer,
+                                            *rc::gen::inRange(1, ranks + 1), {chunk, chunk});
   RC_ASSERT(schedule.has_value());
   RC_ASSERT(problem_with(call, **schedule, 1, *rc::gen::inRange(1, 1000)) == std::string());
 }

@@ -24,8 +24,8 @@ Loads collect(const Visitor& visit_all) {
   Loads loads;
   bool twice = false;
   visit_all([&](const Load& load) {
-    twice |= !loads.emplace(std::pair{load.from, load.to}, std::pair{load.bytes, load.messages})
-                  .second;
+    twice |=
+        !loads.emplace(std::pair{load.from, load.to}, std::pair{load.bytes, load.messages}).second;
   });
   return twice ? Loads() : loads;
 }

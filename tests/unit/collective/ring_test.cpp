@@ -9,9 +9,9 @@
 namespace isleway {
 namespace {
 
-const std::vector<Collective> kRingCollectives = {
-    Collective::all_reduce, Collective::all_gather, Collective::reduce_scatter,
-    Collective::broadcast, Collective::reduce};
+const std::vector<Collective> kRingCollectives = {Collective::all_reduce, Collective::all_gather,
+                                                  Collective::reduce_scatter, Collective::broadcast,
+                                                  Collective::reduce};
 
 std::vector<std::vector<int>> shuffled_rings(int ranks, int channels, std::uint64_t seed) {
   std::mt19937_64 random(seed);
@@ -35,7 +35,8 @@ TEST(Ring, EveryCollectiveIsRightAtOddSizesAndRankCounts) {
 }
 
 RC_GTEST_PROP(Ring, IsRightForAnyOrderRootChunkingAndSize, ()) {
-  const int ranks = *rc::gen::element(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 32);
+  const int ranks =
+      *rc::gen::element(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 32);
   const int element = *rc::gen::element(1, 2, 4, 8);
   const CollectiveCall call{*rc::gen::elementOf(kRingCollectives),
                             {*rc::gen::inRange(0, 3000), element},

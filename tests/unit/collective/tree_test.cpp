@@ -66,12 +66,13 @@ TEST(TreeShape, PatternsPlaceTheChildrenInTheChain) {
 
 TEST(Tree, EveryCollectiveIsRightOnNcclsDoubleTrees) {
   for (const Collective collective : kTreeCollectives)
-    for (const auto& [nodes, per_node] : {std::pair{1, 1}, {1, 8}, {2, 1}, {3, 1}, {2, 8}, {3, 5},
-                                          {4, 4}, {7, 2}, {17, 1}})
+    for (const auto& [nodes, per_node] :
+         {std::pair{1, 1}, {1, 8}, {2, 1}, {3, 1}, {2, 8}, {3, 5}, {4, 4}, {7, 2}, {17, 1}})
       for (const std::int64_t bytes : {0, 4, 28, 2996}) {
         const CollectiveCall call{collective, {bytes, 4}, nodes * per_node, nodes * per_node / 2};
-        const auto tree = make_tree(
-            call, make_tree_shapes(nodes_of(nodes, per_node), 3, TreePattern::balanced), {256, 256});
+        const auto tree =
+            make_tree(call, make_tree_shapes(nodes_of(nodes, per_node), 3, TreePattern::balanced),
+                      {256, 256});
         ASSERT_TRUE(tree) << tree.error().text();
         EXPECT_EQ(problem_with(call, **tree, 1, static_cast<std::uint64_t>(bytes + nodes)), "");
       }
