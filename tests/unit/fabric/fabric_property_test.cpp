@@ -1,7 +1,5 @@
 // What must hold for every machine, network and fault.
-#include <cmath>
-#include <map>
-
+#include "unit/fabric/check_route.hpp"
 #include "unit/fabric/random_machines.hpp"
 
 namespace isleway {
@@ -11,41 +9,18 @@ using testing::any_fabric;
 using testing::any_fault;
 using testing::any_unit;
 
-/// Bytes are neither lost nor made: what enters a device leaves it, all that leaves `from`
-/// reaches `to`, and every link used is up.
-template <class EndsOf, class Place>
-void check_flow(const Route& route, EndsOf ends_of, Place from, Place to) {
-  std::map<Place, double> surplus;
-  for (const Hop& hop : route.hops) {
-    const auto [a, b, up] = ends_of(hop.link);
-    RC_ASSERT(up);
-    RC_ASSERT(hop.share > 0);
-    surplus[hop.forward ? a : b] -= static_cast<double>(hop.share);
-    surplus[hop.forward ? b : a] += static_cast<double>(hop.share);
-  }
-  for (const auto& [place, sum] : surplus) {
-    const double expected = place == from ? -1 : place == to ? 1 : 0;
-    RC_ASSERT(std::abs(sum - expected) < 1e-5);
-  }
-  RC_ASSERT(surplus.contains(from) && surplus.contains(to));
-}
-
 RC_GTEST_PROP(UnitProperty, RoutesCarryAllBytesOverWorkingLinks, ()) {
   const auto unit = any_unit();
-  const auto ends_of = [&](std::uint32_t link) {
-    return std::tuple(unit->link(link).a, unit->link(link).b, unit->link(link).up());
-  };
+  const Fabric fabric = *Fabric::single(unit);  // its link numbers are the unit's
+  const auto ends = testing::ends_of_links(fabric);
   for (DeviceIndex a = 0; a < unit->devices().size(); ++a)
     for (DeviceIndex b = 0; b < unit->devices().size(); ++b)
       for (bool ignore_nvlink : {false, true}) {
         const Route there = route_in_unit(*unit, a, b, ignore_nvlink);
         RC_ASSERT(there.kind == path_kind(*unit, b, a, ignore_nvlink));
-        RC_ASSERT(there.kind != PathKind::loc || a == b);
-        if (a == b || !there.exists()) {
-          RC_ASSERT(there.hops.empty());
-        } else {
-          check_flow(there, ends_of, a, b);
-        }
+        RC_ASSERT((there.kind == PathKind::loc) == (a == b));
+        RC_ASSERT(there.hops.empty() == (a == b || !there.exists()));
+        if (there.exists()) RC_ASSERT(testing::flaw(fabric, ends, there, {0, a}, {0, b}) == "");
       }
 }
 
@@ -70,38 +45,16 @@ RC_GTEST_PROP(UnitProperty, IslandsAreWhatNvlinkReaches, ()) {
 
 RC_GTEST_PROP(FabricProperty, RoutesAcrossTheNetworkAreWhole, ()) {
   const Fabric fabric = any_fabric();
-  // A place is a device of a unit or, past all units, a network switch.
-  using Place = std::pair<std::uint32_t, std::uint32_t>;
-  std::vector<Place> ends_a, ends_b;
-  for (std::uint32_t u = 0; u < fabric.unit_count(); ++u)
-    for (const Link& link : fabric.unit(u).links()) {
-      ends_a.emplace_back(u, link.a);
-      ends_b.emplace_back(u, link.b);
-    }
-  for (std::uint32_t u = 0; u < fabric.unit_count(); ++u)
-    for (DeviceIndex nic : fabric.unit(u).nics()) {
-      ends_b.emplace_back(
-          ~0u, fabric.network().attachments()[ends_a.size() - fabric.first_cable()].leaf);
-      ends_a.emplace_back(u, nic);
-    }
-  for (const Network::Ends ends : fabric.network().trunk_ends()) {
-    ends_a.emplace_back(~0u, ends.a);
-    ends_b.emplace_back(~0u, ends.b);
-  }
-  RC_ASSERT(ends_a.size() == fabric.link_count());
-  const auto ends_of = [&](LinkId link) {
-    return std::tuple(ends_a[link], ends_b[link], fabric.link(link).up());
-  };
+  const auto ends = testing::ends_of_links(fabric);
+  RC_ASSERT(ends.size() == fabric.link_count());
   for (GpuId a = 0; a < fabric.gpu_count(); ++a) {
     const DeviceRef from = fabric.gpu(a);
     RC_ASSERT(fabric.gpu_id(from) == a);
     RC_ASSERT(*find_device(fabric, fabric.device_name(from)) == from);
     for (GpuId b = 0; b < fabric.gpu_count(); ++b) {
-      const DeviceRef to = fabric.gpu(b);
-      const Route there = route(fabric, from, to);
-      RC_ASSERT(there.kind == route(fabric, to, from).kind);
-      if (a != b && there.exists())
-        check_flow(there, ends_of, Place(from.unit, from.device), Place(to.unit, to.device));
+      const Route there = route(fabric, from, fabric.gpu(b));
+      RC_ASSERT(there.kind == route(fabric, fabric.gpu(b), from).kind);
+      if (there.exists()) RC_ASSERT(testing::flaw(fabric, ends, there, from, fabric.gpu(b)) == "");
     }
   }
 }
