@@ -46,6 +46,16 @@ std::size_t label_length(std::string_view line) {
 
 }  // namespace
 
+std::optional<std::string_view> LineCursor::next() {
+  if (rest_.empty()) return std::nullopt;
+  const std::size_t end = rest_.find_first_of("\r\n");
+  const std::string_view line = rest_.substr(0, end);
+  const bool crlf = end != std::string_view::npos && rest_.substr(end, 2) == "\r\n";
+  rest_.remove_prefix(end == std::string_view::npos ? rest_.size() : end + (crlf ? 2 : 1));
+  ++number_;
+  return line;
+}
+
 std::string_view without_line_prefix(std::string_view line) {
   std::size_t start = 0;
   while (start < line.size() && line[start] == ' ') ++start;  // srun -l right-aligns ranks

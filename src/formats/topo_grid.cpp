@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "formats/line_prefix.hpp"
 #include "isleway/core/text.hpp"
 
 namespace isleway::formats {
@@ -16,7 +17,9 @@ class GridParser {
  public:
   GridParser(std::string_view text, TopoCellTest is_cell, Notebook& notes)
       : is_cell_(is_cell), notes_(notes) {
-    grid_.lines = split_lines(text);
+    if (text.size() > kTopoBytes)
+      notes_.skipped(fmt::format("only the first {} MiB are read", kTopoBytes >> 20));
+    grid_.lines = split_lines(text.substr(0, kTopoBytes));
     for (std::string_view& line : grid_.lines) line = bare_topo_line(line);
   }
 
@@ -233,8 +236,9 @@ Result<TopoGrid> parse_topo_grid(std::string_view text, TopoCellTest is_cell, No
 int topo_grid_evidence(std::string_view text, TopoCellTest is_cell) {
   int evidence = 0;
   bool lone_gpu = false;  // whose row is no more than an X, so the header must speak for it
-  for (const std::string_view line : split_lines(text)) {
-    const Tokens tokens = topo_tokens(bare_topo_line(line));
+  LineCursor lines(text.substr(0, kTopoBytes));
+  while (const auto line = lines.next()) {
+    const Tokens tokens = topo_tokens(bare_topo_line(*line));
     if (tokens.size() > 1 && is_gpu_name(tokens[0]) && is_cell(tokens[1])) {
       const bool has_self = std::find(tokens.begin(), tokens.end(), "X") != tokens.end();
       const bool has_pair = tokens.size() > 2 && is_cell(tokens[2]);

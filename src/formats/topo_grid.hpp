@@ -15,6 +15,9 @@ namespace isleway::formats {
 /// square.
 inline constexpr std::size_t kMaxTopoDevices = 1024;
 
+/// The part of a file in which a matrix is looked for: room for the largest, with a log before.
+inline constexpr std::size_t kTopoBytes = std::size_t{8} << 20;
+
 struct TopoGrid {
   struct Row {
     int line = 0;                           ///< 0: the file has no row for this device
@@ -31,7 +34,7 @@ struct TopoGrid {
   bool has_rows() const;
 };
 
-/// Finds the matrix in `text` (free of terminal codes; the grid points into it). Rows that are
+/// Finds the matrix in the first kTopoBytes of `text` (free of terminal codes; the grid points into it). Rows that are
 /// cut, wrapped, doubled or unknown become notices. Without any header or row the grid has no
 /// devices. Error: more devices than kMaxTopoDevices.
 Result<TopoGrid> parse_topo_grid(std::string_view text, TopoCellTest is_cell, Notebook& notes);

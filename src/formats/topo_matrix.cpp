@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <optional>
 #include <set>
 
+#include "formats/line_prefix.hpp"
 #include "formats/topo_grid.hpp"
 #include "isleway/core/text.hpp"
 
@@ -56,7 +58,9 @@ std::optional<std::string_view> name_in_legend(std::string_view line) {
 /// Reads what stands under the matrix: the legend tells of -mp, the NIC legend tells names.
 class LegendReader {
  public:
-  LegendReader(TopoMatrix& matrix, Notebook& notes) : matrix_(matrix), notes_(notes) {}
+  LegendReader(TopoMatrix& matrix, Notebook& notes) : matrix_(matrix), notes_(notes) {
+    for (TopoDevice& device : matrix.devices) by_printed_.emplace(device.printed, &device);
+  }
 
   void read(const TopoGrid& grid) {
     for (std::size_t i = 0; i < grid.lines.size(); ++i) {
@@ -84,19 +88,19 @@ class LegendReader {
     const std::size_t colon = text.find(':');
     const std::string_view printed = text.substr(0, colon);
     const auto name = name_in_legend(text);
-    const auto device = std::find_if(matrix_.devices.begin(), matrix_.devices.end(),
-                                     [&](const TopoDevice& d) { return d.printed == printed; });
-    if (device == matrix_.devices.end()) {
+    const auto device = by_printed_.find(printed);
+    if (device == by_printed_.end()) {
       notes_.skipped("the NIC legend names a NIC that the matrix lacks", line);
     } else if (!name || !names_.emplace(*name).second) {
-      damaged_.push_back(device->printed);
+      damaged_.push_back(device->second->printed);
     } else {
-      device->name = *name;
+      device->second->name = *name;
     }
   }
 
   TopoMatrix& matrix_;
   Notebook& notes_;
+  std::map<std::string, TopoDevice*, std::less<>> by_printed_;
   std::set<std::string, std::less<>> names_;
   std::vector<std::string> damaged_;
   bool pix_explained_ = false, nvlink_explained_ = false;
@@ -154,9 +158,10 @@ std::string_view topo_tool_error(std::string_view text) {
       "Option -m is missing its value",
       "command line argument must be used in conjunction with -n or -p",
   };
-  for (const std::string_view line : split_lines(text))
+  LineCursor lines(text);
+  while (const auto line = lines.next())
     for (const std::string_view error : errors)
-      if (line.find(error) != std::string_view::npos) return trim(line);
+      if (line->find(error) != std::string_view::npos) return trim(*line);
   return {};
 }
 

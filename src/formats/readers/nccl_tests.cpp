@@ -13,7 +13,8 @@
 namespace isleway::formats {
 namespace {
 
-constexpr std::size_t kMostRows = 1'000'000;
+/// More rows than any sweep has; what follows is left out.
+constexpr std::size_t kMostRows = 100'000;
 
 bool contains(std::string_view line, std::string_view part) {
   return line.find(part) != std::string_view::npos;
@@ -107,8 +108,10 @@ class LogReader {
     row.line = row_line_;
     if (!row.out_of_place && !row.in_place)
       notes_.incomplete("a row is cut before the end of its first half and left out", row.line);
-    else if (total_rows_++ < kMostRows)
+    else if (++total_rows_ <= kMostRows)
       table_.rows.push_back(std::move(row));
+    else
+      notes_.skipped(fmt::format("rows beyond {} are left out", kMostRows), row.line);
   }
 
   void note_gpus_per_process(std::string_view text) {
@@ -212,8 +215,9 @@ int recognise(std::string_view text) {
   const std::string clean = strip_terminal_codes(text);
   bool heading = false;
   int rows_alone = 0;
-  for (const std::string_view raw : split_lines(clean)) {
-    const std::string_view line = bare(raw);
+  LineCursor lines(clean);
+  while (const auto raw = lines.next()) {
+    const std::string_view line = bare(*raw);
     if (const auto columns = parse_nccl_tests_heading(line)) heading |= columns->has_sides;
     const bool row = NcclTestsRowReader::start(line, nullptr).has_value();
     if (heading && row) return 90;
@@ -227,9 +231,8 @@ Result<Document> read_log(std::string_view text, const ReadContext& context) {
   const std::string clean = strip_terminal_codes(text);
   Notebook notes(context.file);
   LogReader reader(notes);
-  const std::vector<std::string_view> lines = split_lines(clean);
-  for (std::size_t i = 0; i < lines.size(); ++i)
-    reader.read_line(bare(lines[i]), static_cast<int>(i + 1));
+  LineCursor lines(clean);
+  while (const auto line = lines.next()) reader.read_line(bare(*line), lines.number());
   NcclTestsTables tables = reader.finish();
   const std::string_view complaint = reader.complaint();
   if (!complaint.empty()) notes.incomplete("the log reports trouble: " + cite(complaint));

@@ -1,4 +1,5 @@
 // `nvidia-smi topo -m` and -mp.
+#include "formats/line_prefix.hpp"
 #include "formats/topo_grid.hpp"
 #include "formats/topo_machine.hpp"
 #include "isleway/core/text.hpp"
@@ -15,8 +16,9 @@ int recognise(std::string_view text) {
     default: break;
   }
   if (!topo_tool_error(clean).empty()) return 55;
-  for (const std::string_view line : split_lines(clean))
-    if (trim(line) == "NIC Legend:") return 55;
+  LineCursor lines(clean);
+  while (const auto line = lines.next())
+    if (trim(*line) == "NIC Legend:") return 55;
   return 0;
 }
 
