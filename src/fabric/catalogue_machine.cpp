@@ -2,8 +2,9 @@
 // and catalogue_nvlink.cpp.
 #include "fabric/catalogue_machine.hpp"
 
-#include <algorithm>
 #include <fmt/format.h>
+
+#include <algorithm>
 #include <limits>
 
 #include "fabric/yaml_units.hpp"
@@ -79,7 +80,8 @@ void MachineReader::read_cpus(YamlMap& root) {
       lists.push_back(default_affinity(numa, numa_nodes, per_node, threads));
   }
   if (!lists.empty() && lists.size() != std::size_t(numa_nodes))
-    file_.fail(map.node(), fmt::format("{} affinities for {} NUMA nodes", lists.size(), numa_nodes));
+    file_.fail(map.node(),
+               fmt::format("{} affinities for {} NUMA nodes", lists.size(), numa_nodes));
   for (const std::string& list : lists) {
     const auto mask = cpu_list_to_mask(list);
     if (!mask)
@@ -120,8 +122,7 @@ void MachineReader::read_nics(YamlMap& root) {
   };
   if (node.IsSequence())
     for (const auto& item : node) read_one(item);
-  else
-    read_one(node);
+  else read_one(node);
   if (nics_.size() > std::size_t(kMaxPerHost))
     file_.fail(node, fmt::format("{} NICs in one host", nics_.size()),
                fmt::format("at most {}", kMaxPerHost));

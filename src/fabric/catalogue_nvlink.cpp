@@ -11,8 +11,8 @@ void MachineReader::read_nvlink(YamlMap& root) {
   if (!node.IsDefined()) return;
   YamlMap map(file_, node, "'nvlink'");
   check_source(map);
-  nvlink_ = map.has("part") ? require_part(map, "link", parts_.links())
-                            : parts_.link(gpu_->nvlink_part);
+  nvlink_ =
+      map.has("part") ? require_part(map, "link", parts_.links()) : parts_.link(gpu_->nvlink_part);
   if (!nvlink_) {
     file_.fail(node, fmt::format("{} has no NVLink", gpu_->title), {},
                "leave out 'nvlink', or choose another GPU");
@@ -48,7 +48,7 @@ void MachineReader::read_switches(const YAML::Node& node) {
                                  gpus_.size(), baseboards));
   if (links.size() == 1) links.resize(per_board, links.front());
   if (links.size() != per_board)
-    file_.fail(map.take("links"),
+    file_.fail(map.has("links") ? map.take("links") : node,
                fmt::format("{} link counts for {} switches", links.size(), per_board),
                "links of a GPU to each switch of its baseboard, or one number for all");
   if (!file_.ok()) return;
@@ -85,7 +85,8 @@ void MachineReader::read_switches(const YAML::Node& node) {
   }
   for (const int used : ports) {
     if (part->info.ports > 0 && used > part->info.ports)
-      file_.fail(node, fmt::format("{} links into a switch that has {} ports", used, part->info.ports));
+      file_.fail(node,
+                 fmt::format("{} links into a switch that has {} ports", used, part->info.ports));
   }
 }
 
@@ -102,8 +103,8 @@ void MachineReader::add_mesh(int links) {
 }
 
 void MachineReader::read_matrix(const YAML::Node& node) {
-  const std::string expected =
-      fmt::format("{} rows of {} link counts, 0 where there is no link", gpus_.size(), gpus_.size());
+  const std::string expected = fmt::format("{} rows of {} link counts, 0 where there is no link",
+                                           gpus_.size(), gpus_.size());
   if (!node.IsSequence() || node.size() != gpus_.size()) {
     file_.fail(node, "'matrix' does not fit the number of GPUs", expected);
     return;
@@ -116,17 +117,18 @@ void MachineReader::read_matrix(const YAML::Node& node) {
     for (const int n : counts.back())
       if (n < 0) file_.fail(row, "a cell of 'matrix' is no link count", expected);
     if (counts.back().size() != gpus_.size())
-      file_.fail(row, fmt::format("a row of 'matrix' has {} cells", counts.back().size()), expected);
+      file_.fail(row, fmt::format("a row of 'matrix' has {} cells", counts.back().size()),
+                 expected);
   }
   if (!file_.ok()) return;
   for (std::size_t a = 0; a < counts.size(); ++a) {
     for (std::size_t b = 0; b <= a; ++b) {
       if (counts[a][b] != counts[b][a] || (a == b && counts[a][a] != 0))
-        file_.fail(node[a], fmt::format("'matrix' says {} links from GPU{} to GPU{} but {} back",
-                                        counts[a][b], a, b, counts[b][a]),
+        file_.fail(node[a],
+                   fmt::format("'matrix' says {} links from GPU{} to GPU{} but {} back",
+                               counts[a][b], a, b, counts[b][a]),
                    "a symmetric matrix with 0 on its diagonal");
-      else if (counts[a][b] > 0)
-        join(b, a, counts[a][b]);
+      else if (counts[a][b] > 0) join(b, a, counts[a][b]);
     }
   }
 }

@@ -1,7 +1,8 @@
 #include "fabric/yaml_units.hpp"
 
-#include <cmath>
 #include <fmt/format.h>
+
+#include <cmath>
 
 #include "isleway/core/text.hpp"
 
@@ -14,14 +15,13 @@ struct Unit {
 };
 
 constexpr Unit kRates[] = {
-    {"Tbps", 1e12 / 8}, {"Tb/s", 1e12 / 8}, {"Gbps", 1e9 / 8}, {"Gb/s", 1e9 / 8},
-    {"Mbps", 1e6 / 8},  {"Mb/s", 1e6 / 8},  {"TB/s", 1e12},    {"GB/s", 1e9},
-    {"MB/s", 1e6},
+    {"Tbps", 1e12 / 8}, {"Tb/s", 1e12 / 8}, {"Gbps", 1e9 / 8}, {"Gb/s", 1e9 / 8}, {"Mbps", 1e6 / 8},
+    {"Mb/s", 1e6 / 8},  {"TB/s", 1e12},     {"GB/s", 1e9},     {"MB/s", 1e6},
 };
 constexpr Unit kTimes[] = {{"ps", 1e-12}, {"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}};
 constexpr Unit kSizes[] = {
-    {"KiB", 1024.},         {"MiB", 1048576.}, {"GiB", 1073741824.}, {"TiB", 1099511627776.},
-    {"KB", 1e3},            {"MB", 1e6},       {"GB", 1e9},          {"TB", 1e12},
+    {"KiB", 1024.}, {"MiB", 1048576.}, {"GiB", 1073741824.}, {"TiB", 1099511627776.},
+    {"KB", 1e3},    {"MB", 1e6},       {"GB", 1e9},          {"TB", 1e12},
 };
 
 /// The number before the first unit that ends the text, times that unit.
