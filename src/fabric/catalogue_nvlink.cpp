@@ -2,6 +2,8 @@
 // matrix of link counts, or bridges between pairs.
 #include <fmt/format.h>
 
+#include <numeric>
+
 #include "fabric/catalogue_machine.hpp"
 
 namespace isleway {
@@ -29,7 +31,7 @@ void MachineReader::read_nvlink(YamlMap& root) {
   if (switches.IsDefined()) read_switches(switches);
   if (matrix.IsDefined()) read_matrix(matrix);
   if (bridges.IsDefined()) read_bridges(bridges);
-  if (mesh > 0) add_mesh(mesh);
+  if (mesh > 0) add_mesh(node, mesh);
   check_link_counts(node);
 }
 
@@ -51,7 +53,7 @@ void MachineReader::read_switches(const YAML::Node& node) {
     file_.fail(map.has("links") ? map.take("links") : node,
                fmt::format("{} link counts for {} switches", links.size(), per_board),
                "links of a GPU to each switch of its baseboard, or one number for all");
-  if (!file_.ok()) return;
+  if (!file_.ok() || !fits_gpu(node, std::accumulate(links.begin(), links.end(), 0))) return;
 
   const auto first = unit_.devices.size();
   std::vector<int> ports(std::size_t(count), 0);
@@ -97,7 +99,8 @@ void MachineReader::join(std::size_t a, std::size_t b, int links) {
   unit_.links.push_back(link);
 }
 
-void MachineReader::add_mesh(int links) {
+void MachineReader::add_mesh(const YAML::Node& at, int links) {
+  if (!fits_gpu(at, links * (int(gpus_.size()) - 1))) return;
   for (std::size_t a = 0; a < gpus_.size(); ++a)
     for (std::size_t b = a + 1; b < gpus_.size(); ++b) join(a, b, links);
 }
@@ -152,6 +155,14 @@ void MachineReader::read_bridges(const YAML::Node& node) {
   }
 }
 
+/// Asked before the links are made: a mesh of thousands would fill the memory.
+bool MachineReader::fits_gpu(const YAML::Node& at, int links) {
+  if (links <= gpu_->info.nvlink_links) return true;
+  file_.fail(at, fmt::format("a GPU would have {} NVLinks", links),
+             fmt::format("at most {}, as {} has", gpu_->info.nvlink_links, gpu_->title));
+  return false;
+}
+
 void MachineReader::check_link_counts(const YAML::Node& at) {
   std::map<DeviceIndex, int> used;
   for (const Link& link : unit_.links) {
@@ -159,11 +170,8 @@ void MachineReader::check_link_counts(const YAML::Node& at) {
     used[link.a] += link.count;
     used[link.b] += link.count;
   }
-  for (std::size_t i = 0; i < gpus_.size(); ++i) {
-    if (used[gpus_[i]] > gpu_->info.nvlink_links)
-      file_.fail(at, fmt::format("GPU {} would have {} NVLinks", i, used[gpus_[i]]),
-                 fmt::format("at most {}, as {} has", gpu_->info.nvlink_links, gpu_->title));
-  }
+  for (const DeviceIndex gpu : gpus_)
+    if (!fits_gpu(at, used[gpu])) return;
 }
 
 }  // namespace isleway

@@ -37,6 +37,7 @@ std::optional<double> parse_quantity(std::string_view text, const Unit (&units)[
 }
 
 constexpr int kMaxCpus = 8192;
+constexpr std::int64_t kMaxNumber = 1'000'000;  ///< at the end of a name
 
 }  // namespace
 
@@ -65,7 +66,8 @@ std::optional<std::vector<std::string>> expand_range(std::string_view text, std:
   while (digits > 0 && text[digits - 1] >= '0' && text[digits - 1] <= '9') --digits;
   const auto first = parse_int(text.substr(digits, dots - digits));
   const auto last = parse_int(text.substr(dots + 2));
-  if (!first || !last || *last < *first || std::size_t(*last - *first) >= limit)
+  if (!first || !last || *last < *first || *last > kMaxNumber ||
+      std::size_t(*last - *first) >= limit)
     return std::nullopt;
   std::vector<std::string> names;
   for (auto i = *first; i <= *last; ++i)
