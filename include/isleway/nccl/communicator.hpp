@@ -47,6 +47,7 @@ struct Options {
 struct Graph {
   int channels = 0;
   double bw_intra = 0, bw_inter = 0;  ///< GB/s per channel, NCCL's units
+  double latency_inter = 0;           ///< us, what the network plugin claims
   PathKind type_intra = PathKind::dis, type_inter = PathKind::dis;
   bool same_channels = true;
   int cross_nic = 0;
