@@ -1,6 +1,5 @@
-#include <fmt/format.h>
-
 #include <cstdio>
+#include <fmt/format.h>
 
 #include "cli/command.hpp"
 

@@ -1,8 +1,7 @@
 // isleway machines: the catalogue.
-#include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 #include "cli/command.hpp"
-#include "isleway/report.hpp"
 
 namespace isleway::cli {
 namespace {
@@ -10,19 +9,15 @@ namespace {
 int run(Session& session) {
   const auto catalogue = session.catalogue();
   if (!catalogue) return report(catalogue.error());
-  return print(session.json ? report::catalogue_json(**catalogue)
-                            : report::catalogue_text(**catalogue));
-}
-
-std::function<int(Session&)> set_up(CLI::App& app) {
-  app.footer("Examples:\n  isleway machines\n  isleway machines --json | jq -r .machines[].name");
-  return run;
+  for (const CatalogueEntry& entry : (*catalogue)->machines())
+    fmt::print("{:<24} {}\n", entry.name, entry.title);
+  return Exit::good;
 }
 
 }  // namespace
 
 extern const Command machines_command;
-const Command machines_command = {"machines", "Lists the machines and networks of the catalogue",
-                                  set_up};
+const Command machines_command = {"machines", "Lists the machines of the catalogue",
+                                  [](CLI::App&) { return std::function<int(Session&)>(run); }};
 
 }  // namespace isleway::cli

@@ -1,0 +1,200 @@
+#include "isleway/nccl/communicator.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "nccl/point_to_point.hpp"
+#include "nccl/wiring.hpp"
+
+namespace isleway::nccl {
+namespace {
+
+class SearchedCommunicator final : public Communicator {
+ public:
+  SearchedCommunicator(const Fabric& fabric, Settings settings, Graphs graphs, TunerInput input,
+                       Timing timing, LaunchModel launch)
+      : fabric_(fabric),
+        settings_(std::move(settings)),
+        graphs_(std::move(graphs)),
+        tuner_(std::move(input), settings_),
+        timing_(timing),
+        launch_(launch) {}
+
+  int ranks() const override { return graphs_.ranks(); }
+  int nodes() const override { return static_cast<int>(graphs_.nodes.size()); }
+  const Graph& ring() const override { return graphs_.ring; }
+  const Graph& tree() const override { return graphs_.tree; }
+  const Graph* nvls() const override { return graphs_.nvls_supported ? &graphs_.nvls : nullptr; }
+  int collective_channels() const override { return graphs_.channels; }
+  std::vector<std::string> remarks() const override { return settings_.remarks; }
+
+  Result<Decision> decide(const CollectiveCall& call, std::optional<Algorithm> algorithm,
+                          std::optional<Protocol> protocol) const override;
+  std::vector<Candidate> candidates(const CollectiveCall& call) const override;
+  Result<std::unique_ptr<Schedule>> schedule(const CollectiveCall& call,
+                                             const Decision& decision) const override;
+  std::unique_ptr<Wiring> wiring(const CollectiveCall& call,
+                                 const Decision& decision) const override {
+    return std::make_unique<NcclWiring>(
+        NcclWiring::Context{fabric_, graphs_, settings_, timing_, launch_}, call, decision);
+  }
+
+ private:
+  std::int64_t bytes_per_peer(const CollectiveCall& call) const {
+    const std::int64_t all = call.size.output_bytes(call.collective, call.ranks);
+    const bool divided = call.collective == Collective::all_to_all || call.collective == Collective::gather;
+    return divided ? all / std::max(1, call.ranks) : all;
+  }
+  Decision decide_peers(const CollectiveCall& call) const;
+  Error why_none(const CollectiveCall& call, std::optional<Algorithm> algorithm,
+                 std::optional<Protocol> protocol) const;
+  std::vector<std::vector<int>> islands() const {
+    std::vector<std::vector<int>> islands;
+    for (const NcclNode& node : graphs_.nodes) islands.push_back(node.ranks);
+    return islands;
+  }
+
+  const Fabric fabric_;
+  Settings settings_;
+  Graphs graphs_;
+  Tuner tuner_;
+  Timing timing_;
+  LaunchModel launch_;
+};
+
+Decision SearchedCommunicator::decide_peers(const CollectiveCall& call) const {
+  const PeerPlan plan = plan_peers(graphs_, settings_, bytes_per_peer(call));
+  Decision decision;
+  decision.algorithm = Algorithm::p2p;
+  decision.protocol = plan.protocol;
+  decision.channels = plan.channels;
+  decision.chunking = plan.chunking;
+  return decision;
+}
+
+/// The first reason that applies to what was asked for.
+Error SearchedCommunicator::why_none(const CollectiveCall& call, std::optional<Algorithm> algorithm,
+                                     std::optional<Protocol> protocol) const {
+  Error error;
+  error.what = fmt::format("no algorithm is left for {}", name_of(call.collective));
+  for (std::size_t a = 0; a < kAlgorithmCount; ++a) {
+    const auto which = static_cast<Algorithm>(a);
+    if (algorithm ? *algorithm != which : settings_.algorithms.is_named(call.collective) &&
+                                              !settings_.algorithms(call.collective, a))
+      continue;
+    // The Simple protocol has the fewest conditions, so its reason is the algorithm's own.
+    const Price& price = tuner_.price(call.collective, which, protocol.value_or(Protocol::simple));
+    if (price.why_not.empty()) continue;
+    error.what += fmt::format(": {} cannot be used, {}", name_of(which), price.why_not);
+    break;
+  }
+  error.hint = "candidates and reasons are listed by \"isleway explain\"";
+  return error;
+}
+
+Result<Decision> SearchedCommunicator::decide(const CollectiveCall& call,
+                                              std::optional<Algorithm> algorithm,
+                                              std::optional<Protocol> protocol) const {
+  if (!is_tuned(call.collective)) {
+    if (algorithm && *algorithm != Algorithm::p2p)
+      return fail(fmt::format("{} is made of sends and receives; {} cannot be used",
+                              name_of(call.collective), name_of(*algorithm)),
+                  "no algorithm");
+    return decide_peers(call);
+  }
+  if (ranks() == 1) {
+    Decision decision;
+    decision.chunking = {2 << 20, 1 << 20};
+    return decision;
+  }
+  const std::int64_t bytes = call.size.bytes;
+  const auto choice = tuner_.choose(call.collective, bytes, algorithm, protocol);
+  if (!choice) return tl::unexpected(why_none(call, algorithm, protocol));
+  const LaunchPlan plan = plan_launch(tuner_.input(), settings_, call.collective, choice->algorithm,
+                                      choice->protocol, bytes);
+  Decision decision;
+  decision.algorithm = choice->algorithm;
+  decision.protocol = choice->protocol;
+  decision.channels = plan.channels;
+  decision.threads = plan.threads;
+  decision.chunking.chunk_bytes = plan.chunk_bytes / 16 * 16;
+  decision.chunking.slice_bytes = plan.slice_bytes;
+  decision.chunking.share_unit_bytes = plan.cell_bytes;
+  decision.estimate = Time::us(choice->time);
+  return decision;
+}
+
+std::vector<Candidate> SearchedCommunicator::candidates(const CollectiveCall& call) const {
+  std::vector<Candidate> all;
+  if (!is_tuned(call.collective)) return all;
+  for (std::size_t a = 0; a < kAlgorithmCount; ++a)
+    for (std::size_t p = 0; p < kProtocolCount; ++p) {
+      const auto algorithm = static_cast<Algorithm>(a);
+      const auto protocol = static_cast<Protocol>(p);
+      Candidate candidate{algorithm, protocol, {}, {}};
+      if (const auto us = tuner_.time(call.collective, algorithm, protocol, call.size.bytes))
+        candidate.estimate = Time::us(*us);
+      else
+        candidate.why_not = tuner_.price(call.collective, algorithm, protocol).why_not;
+      all.push_back(std::move(candidate));
+    }
+  return all;
+}
+
+Result<std::unique_ptr<Schedule>> SearchedCommunicator::schedule(const CollectiveCall& call,
+                                                                 const Decision& decision) const {
+  switch (decision.algorithm) {
+    case Algorithm::pat: return make_pat(call, decision.channels, decision.chunking);
+    case Algorithm::ring:
+      if (ranks() == 1) return make_simple_ring(call, decision.channels, decision.chunking);
+      return make_ring(call, global_rings(graphs_, decision.channels), decision.chunking);
+    case Algorithm::tree:
+      return make_tree(call, global_trees(graphs_, decision.channels), decision.chunking);
+    case Algorithm::nvls:
+    case Algorithm::nvls_tree:
+      return make_nvls(call, decision.channels, islands(), graphs_.nvls.channels, decision.chunking);
+    case Algorithm::p2p: {
+      const PeerPlan plan = plan_peers(graphs_, settings_, bytes_per_peer(call));
+      return make_point_to_point(call, plan.channels, plan.per_peer, plan.group_ranks, plan.chunking);
+    }
+    default:
+      return fail(fmt::format("{} has no schedule in this model", name_of(decision.algorithm)),
+                  "RING, TREE, NVLS or NVLS_TREE");
+  }
+}
+
+TunerInput tuner_input(const Graphs& graphs) {
+  TunerInput input = graphs.kinds.front().hardware;
+  for (const NodeKind& kind : graphs.kinds) {
+    input.min_sm = std::min(input.min_sm, kind.hardware.min_sm);
+    input.max_sm = std::max(input.max_sm, kind.hardware.max_sm);
+    if (kind.hardware.cpu_vendor != input.cpu_vendor) input.cpu_vendor = CpuVendor::amd;  // mixed
+  }
+  input.ranks = graphs.ranks();
+  input.nodes = static_cast<int>(graphs.nodes.size());
+  input.ring = graphs.ring;
+  input.tree = graphs.tree;
+  input.nvls = graphs.nvls;
+  input.nvls_supported = graphs.nvls_supported;
+  input.channels = graphs.channels;
+  input.nvls_channels = graphs.nvls_channels;
+  return input;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Communicator>> Communicator::create(const Fabric& fabric, const Parts& parts,
+                                                           Options options) {
+  auto settings = Settings::parse(options.env, options.version);
+  if (!settings) return tl::unexpected(settings.error());
+  auto graphs = find_graphs(fabric, *settings);
+  if (!graphs) return tl::unexpected(graphs.error());
+  TunerInput input = tuner_input(*graphs);
+  const auto timing = Timing::read(parts, tuning_tables(options.version).architecture(input.min_sm));
+  if (!timing) return tl::unexpected(timing.error());
+  return std::make_unique<SearchedCommunicator>(fabric, std::move(*settings), std::move(*graphs),
+                                                std::move(input), *timing, options.launch);
+}
+
+}  // namespace isleway::nccl

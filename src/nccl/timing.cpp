@@ -1,0 +1,59 @@
+#include "nccl/timing.hpp"
+
+#include <fmt/format.h>
+
+namespace isleway::nccl {
+namespace {
+
+constexpr const char* kProtocolKeys[] = {"ll", "ll128", "simple"};
+constexpr const char* kTransportKeys[] = {"self", "nvlink", "pcie", "host", "network"};
+constexpr const char* kArchitectureKeys[] = {"volta", "ampere", "hopper", "blackwell"};
+
+/// Reads constants until one is missing, and remembers which.
+class Constants {
+ public:
+  explicit Constants(const Parts& parts) : parts_(parts) {}
+
+  double value(const std::string& key) {
+    const Constant* constant = parts_.constant(key);
+    if (constant == nullptr && missing_.empty()) missing_ = key;
+    return constant != nullptr ? constant->value : 0;
+  }
+  Time us(const std::string& key) { return Time::us(value(key)); }
+  Rate GBs(const std::string& key) { return Rate::GBs(value(key)); }
+
+  const std::string& missing() const { return missing_; }
+
+ private:
+  const Parts& parts_;
+  std::string missing_;
+};
+
+}  // namespace
+
+Result<Timing> Timing::read(const Parts& parts, Architecture architecture) {
+  Constants constants(parts);
+  Timing timing;
+  const char* gpu = kArchitectureKeys[static_cast<std::size_t>(architecture)];
+  for (std::size_t p = 0; p < kProtocolCount; ++p) {
+    ProtocolTiming& protocol = timing.protocol[p];
+    protocol.block_rate = constants.GBs(fmt::format("nccl.block.{}.{}", gpu, kProtocolKeys[p]));
+    for (std::size_t t = 1; t < kTransports; ++t) {
+      const char* where = kTransportKeys[t];
+      protocol.hop[t] = constants.us(fmt::format("nccl.hop.{}.{}", where, kProtocolKeys[p]));
+      protocol.message[t] = constants.us(fmt::format("nccl.message.{}.{}", where, kProtocolKeys[p]));
+    }
+  }
+  timing.launch = constants.us("nccl.launch");
+  timing.launch_per_gpu = constants.us("nccl.launch_per_gpu");
+  timing.graph_saving = constants.us("nccl.graph_saving");
+  timing.nvls_hop = constants.us("nccl.nvls.hop");
+  if (architecture >= Architecture::hopper)  // earlier switches do not reduce
+    timing.nvls_block_rate = constants.GBs(fmt::format("nccl.nvls.block.{}", gpu));
+  if (!constants.missing().empty())
+    return fail("the parts catalogue has no constant \"" + constants.missing() + "\"",
+                "it in machines/parts/timing.yaml", "take the file that came with this program");
+  return timing;
+}
+
+}  // namespace isleway::nccl

@@ -1,0 +1,121 @@
+#include "nccl/wiring.hpp"
+
+#include <algorithm>
+
+namespace isleway::nccl {
+namespace {
+
+/// Bytes on the wire for each byte of payload: flags travel with the data (LL: 4 of 8 bytes,
+/// LL128: 8 of 128).
+double expansion(Protocol protocol) {
+  switch (protocol) {
+    case Protocol::ll: return 2;
+    case Protocol::ll128: return 128.0 / 120.0;
+    case Protocol::simple: return 1;
+  }
+  return 1;
+}
+
+}  // namespace
+
+NcclWiring::NcclWiring(Context context, const CollectiveCall& call, const Decision& decision)
+    : context_(context),
+      routes_(context_.fabric, context_.graphs, context_.settings),
+      algorithm_(decision.algorithm),
+      protocol_(decision.protocol),
+      credits_(kSlots / slots_per_message(call.collective, decision.algorithm, decision.protocol)) {
+  const double full = protocol_ == Protocol::ll128 ? 640 : 512;
+  threads_share_ = std::min(1.0, decision.threads / full);
+}
+
+int NcclWiring::rank_of(int agent) const {
+  const Graphs& graphs = context_.graphs;
+  if (agent < graphs.ranks()) return agent;
+  const int heads = std::max(1, graphs.nvls.channels);
+  const int number = agent - graphs.ranks();
+  return graphs.nodes[number / heads].ranks[number % heads];
+}
+
+int NcclWiring::graph_channel(Port port) const {
+  if (algorithm_ == Algorithm::ring) return port.stream % std::max(1, context_.graphs.ring.channels);
+  if (algorithm_ == Algorithm::tree) return port.stream / 2 % std::max(1, context_.graphs.tree.channels);
+  return 0;
+}
+
+Way NcclWiring::network_way(int from, int to, int channel) const {
+  const Graphs& graphs = context_.graphs;
+  const auto port = [&](int rank, bool leaving) -> int {
+    const int node = graphs.node_of_rank[rank];
+    const NodeKind& kind = graphs.kinds[graphs.nodes[node].kind];
+    if (algorithm_ == Algorithm::ring) {
+      const auto& ends = kind.ring.inter[ring_channel(graphs, node, channel)];
+      const int net = leaving ? ends.second : ends.first;
+      return net < 0 ? -1 : kind.device_of_node[net];
+    }
+    if (algorithm_ == Algorithm::tree) {
+      const int net = kind.tree.inter[channel].first;
+      return net < 0 ? -1 : kind.device_of_node[net];
+    }
+    if (algorithm_ == Algorithm::p2p && leaving) return routes_.rail_port(rank, to);
+    return routes_.own_port(rank);
+  };
+  int out = port(from, true), in = port(to, false);
+  if (out < 0) out = routes_.own_port(from);
+  if (in < 0) in = routes_.own_port(to);
+  if (out < 0 || in < 0) return {Route{}, Transport::network};
+  return routes_.across(from, static_cast<DeviceIndex>(out), static_cast<DeviceIndex>(in), to);
+}
+
+Way NcclWiring::find_way(int from, int to, int channel) const {
+  const int a = rank_of(from), b = rank_of(to);
+  if (is_switch(from) != is_switch(to)) return routes_.to_switches(is_switch(to) ? a : b, is_switch(to));
+  if (routes_.same_node(a, b)) return routes_.inside(a, b);
+  return network_way(a, b, channel);
+}
+
+const Way& NcclWiring::way(Key key) const {
+  auto known = ways_.find(key);
+  if (known == ways_.end()) known = ways_.emplace(key, find_way(key.from, key.to, key.channel)).first;
+  return known->second;
+}
+
+Connection NcclWiring::connection(Port from, Port to) const {
+  Connection connection;
+  const ProtocolTiming& timing = context_.timing.protocol[index_of(protocol_)];
+  const bool nvls = algorithm_ == Algorithm::nvls || algorithm_ == Algorithm::nvls_tree;
+  connection.wire_expansion = expansion(protocol_);
+  connection.credits = credits_;
+  connection.cap = timing.block_rate * threads_share_;
+  if (from.agent == to.agent) {
+    // A copy inside a GPU: into or out of multicast memory, or a rank's own share.
+    if (nvls) connection.cap = context_.timing.nvls_block_rate;
+    return connection;
+  }
+  // Inside a node the way does not depend on the channel.
+  const int a = rank_of(from.agent), b = rank_of(to.agent);
+  const int channel = routes_.same_node(a, b) ? 0 : graph_channel(from);
+  const Way& way = this->way({from.agent, to.agent, channel});
+  connection.route = &way.route;
+  const auto transport = static_cast<std::size_t>(way.transport);
+  connection.latency = timing.hop[transport];
+  connection.overhead = timing.message[transport];
+  if (way.transport == Transport::network) connection.latency += way.route.latency;
+  if (is_switch(from.agent) != is_switch(to.agent)) {
+    connection.latency = context_.timing.nvls_hop;
+    connection.overhead = Time();
+    connection.cap = Rate::unlimited();
+  }
+  return connection;
+}
+
+Time NcclWiring::start() const {
+  const Timing& timing = context_.timing;
+  const LaunchModel& launch = context_.launch;
+  Time start = timing.launch;
+  if (!launch.one_process_per_gpu)
+    start += timing.launch_per_gpu * std::max(0, launch.gpus_per_process - 1);
+  if (launch.cuda_graph) start -= std::min(start, timing.graph_saving);
+  return start;
+}
+
+}  // namespace isleway::nccl

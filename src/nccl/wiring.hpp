@@ -1,0 +1,51 @@
+// The price of each connection of a call: way, protocol, threads, buffers.
+#pragma once
+
+#include <map>
+
+#include "isleway/engine.hpp"
+#include "nccl/connect.hpp"
+#include "nccl/plan.hpp"
+#include "nccl/timing.hpp"
+
+namespace isleway::nccl {
+
+class NcclWiring final : public Wiring {
+ public:
+  struct Context {
+    const Fabric& fabric;
+    const Graphs& graphs;
+    const Settings& settings;
+    const Timing& timing;
+    LaunchModel launch;
+  };
+
+  NcclWiring(Context context, const CollectiveCall& call, const Decision& decision);
+
+  Connection connection(Port from, Port to) const override;
+  Time start() const override;
+
+ private:
+  struct Key {
+    int from, to, channel;
+    friend auto operator<=>(const Key&, const Key&) = default;
+  };
+  /// Which channel of the graph a stream belongs to, as far as it decides about ports.
+  int graph_channel(Port port) const;
+  Way find_way(int from, int to, int channel) const;
+  Way network_way(int from, int to, int channel) const;
+  const Way& way(Key key) const;
+  int rank_of(int agent) const;
+  bool is_switch(int agent) const { return agent >= context_.graphs.ranks(); }
+
+  Context context_;
+  RouteFinder routes_;
+  Algorithm algorithm_;
+  Protocol protocol_;
+  int credits_ = kSlots;
+  double threads_share_ = 1;  ///< of a full block
+  /// Found when first asked for: a schedule names the same connections again and again.
+  mutable std::map<Key, Way> ways_;
+};
+
+}  // namespace isleway::nccl
