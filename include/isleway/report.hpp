@@ -2,4 +2,6 @@
 #pragma once
 
 #include "isleway/report/bench.hpp"
+#include "isleway/report/catalogue.hpp"
 #include "isleway/report/copies.hpp"
+#include "isleway/report/machine.hpp"

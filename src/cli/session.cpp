@@ -1,5 +1,6 @@
-#include <cstdio>
 #include <fmt/format.h>
+
+#include <cstdio>
 
 #include "cli/command.hpp"
 

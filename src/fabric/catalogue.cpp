@@ -1,8 +1,9 @@
 #include "isleway/fabric/catalogue.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdlib>
-#include <fmt/format.h>
 
 #include "fabric/catalogue_index.hpp"
 #include "fabric/catalogue_machine.hpp"

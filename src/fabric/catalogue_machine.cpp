@@ -2,8 +2,9 @@
 // and catalogue_nvlink.cpp.
 #include "fabric/catalogue_machine.hpp"
 
-#include <algorithm>
 #include <fmt/format.h>
+
+#include <algorithm>
 #include <limits>
 
 #include "fabric/yaml_units.hpp"
@@ -11,8 +12,11 @@
 namespace isleway {
 namespace {
 
-constexpr int kMaxHosts = 1024;
+// Far above what exists, and low enough that no file makes a unit that fills the memory.
+constexpr int kMaxHosts = 256;
 constexpr int kMaxPerHost = 256;
+constexpr int kMaxNumaNodes = 32;
+constexpr int kMaxGpus = 4096;
 
 /// "0-55,112-167": the cores of NUMA node `numa`, then their second threads, as Linux
 /// numbers them.
@@ -69,6 +73,9 @@ void MachineReader::read_cpus(YamlMap& root) {
   cpu_ = require_part(map, "CPU", parts_.cpus());
   sockets_ = map.integer("sockets", 1, 1, 64);
   numa_per_socket_ = map.integer("numa_per_socket", 1, 1, 64);
+  if (sockets_ * numa_per_socket_ > kMaxNumaNodes)
+    file_.fail(map.node(), fmt::format("{} NUMA nodes", sockets_ * numa_per_socket_),
+               fmt::format("at most {}", kMaxNumaNodes));
   const int cores = map.integer("cores", 0, 1, 1024);
   const int threads = map.integer("threads", 2, 1, 8);
   const int numa_nodes = sockets_ * numa_per_socket_;
@@ -79,7 +86,8 @@ void MachineReader::read_cpus(YamlMap& root) {
       lists.push_back(default_affinity(numa, numa_nodes, per_node, threads));
   }
   if (!lists.empty() && lists.size() != std::size_t(numa_nodes))
-    file_.fail(map.node(), fmt::format("{} affinities for {} NUMA nodes", lists.size(), numa_nodes));
+    file_.fail(map.node(),
+               fmt::format("{} affinities for {} NUMA nodes", lists.size(), numa_nodes));
   for (const std::string& list : lists) {
     const auto mask = cpu_list_to_mask(list);
     if (!mask)
@@ -97,6 +105,10 @@ void MachineReader::read_gpus(YamlMap& root) {
   check_source(map);
   gpu_ = require_part(map, "GPU", parts_.gpus());
   gpus_per_host_ = map.integer("count", 1, 1, kMaxPerHost);
+  if (gpus_per_host_ * unit_.hosts > kMaxGpus)
+    file_.fail(node, fmt::format("{} GPUs in one unit", gpus_per_host_ * unit_.hosts),
+               fmt::format("at most {}", kMaxGpus),
+               "describe one server, and repeat it by my-machine*100");
   map.finish();
 }
 
@@ -120,8 +132,7 @@ void MachineReader::read_nics(YamlMap& root) {
   };
   if (node.IsSequence())
     for (const auto& item : node) read_one(item);
-  else
-    read_one(node);
+  else read_one(node);
   if (nics_.size() > std::size_t(kMaxPerHost))
     file_.fail(node, fmt::format("{} NICs in one host", nics_.size()),
                fmt::format("at most {}", kMaxPerHost));

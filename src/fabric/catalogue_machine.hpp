@@ -52,10 +52,11 @@ class MachineReader {
   // NVLink, over the GPUs of all hosts.
   void read_nvlink(YamlMap& root);
   void read_switches(const YAML::Node& node);
-  void add_mesh(int links);
+  void add_mesh(const YAML::Node& at, int links);
   void read_matrix(const YAML::Node& node);
   void read_bridges(const YAML::Node& node);
   void join(std::size_t gpu_a, std::size_t gpu_b, int links);
+  bool fits_gpu(const YAML::Node& at, int links);
   void check_link_counts(const YAML::Node& at);
 
   void assign_bus_ids();

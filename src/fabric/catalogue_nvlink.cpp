@@ -2,6 +2,8 @@
 // matrix of link counts, or bridges between pairs.
 #include <fmt/format.h>
 
+#include <numeric>
+
 #include "fabric/catalogue_machine.hpp"
 
 namespace isleway {
@@ -11,8 +13,8 @@ void MachineReader::read_nvlink(YamlMap& root) {
   if (!node.IsDefined()) return;
   YamlMap map(file_, node, "'nvlink'");
   check_source(map);
-  nvlink_ = map.has("part") ? require_part(map, "link", parts_.links())
-                            : parts_.link(gpu_->nvlink_part);
+  nvlink_ =
+      map.has("part") ? require_part(map, "link", parts_.links()) : parts_.link(gpu_->nvlink_part);
   if (!nvlink_) {
     file_.fail(node, fmt::format("{} has no NVLink", gpu_->title), {},
                "leave out 'nvlink', or choose another GPU");
@@ -29,7 +31,7 @@ void MachineReader::read_nvlink(YamlMap& root) {
   if (switches.IsDefined()) read_switches(switches);
   if (matrix.IsDefined()) read_matrix(matrix);
   if (bridges.IsDefined()) read_bridges(bridges);
-  if (mesh > 0) add_mesh(mesh);
+  if (mesh > 0) add_mesh(node, mesh);
   check_link_counts(node);
 }
 
@@ -48,10 +50,10 @@ void MachineReader::read_switches(const YAML::Node& node) {
                                  gpus_.size(), baseboards));
   if (links.size() == 1) links.resize(per_board, links.front());
   if (links.size() != per_board)
-    file_.fail(map.take("links"),
+    file_.fail(map.has("links") ? map.take("links") : node,
                fmt::format("{} link counts for {} switches", links.size(), per_board),
                "links of a GPU to each switch of its baseboard, or one number for all");
-  if (!file_.ok()) return;
+  if (!file_.ok() || !fits_gpu(node, std::accumulate(links.begin(), links.end(), 0))) return;
 
   const auto first = unit_.devices.size();
   std::vector<int> ports(std::size_t(count), 0);
@@ -85,7 +87,8 @@ void MachineReader::read_switches(const YAML::Node& node) {
   }
   for (const int used : ports) {
     if (part->info.ports > 0 && used > part->info.ports)
-      file_.fail(node, fmt::format("{} links into a switch that has {} ports", used, part->info.ports));
+      file_.fail(node,
+                 fmt::format("{} links into a switch that has {} ports", used, part->info.ports));
   }
 }
 
@@ -96,14 +99,15 @@ void MachineReader::join(std::size_t a, std::size_t b, int links) {
   unit_.links.push_back(link);
 }
 
-void MachineReader::add_mesh(int links) {
+void MachineReader::add_mesh(const YAML::Node& at, int links) {
+  if (!fits_gpu(at, links * (int(gpus_.size()) - 1))) return;
   for (std::size_t a = 0; a < gpus_.size(); ++a)
     for (std::size_t b = a + 1; b < gpus_.size(); ++b) join(a, b, links);
 }
 
 void MachineReader::read_matrix(const YAML::Node& node) {
-  const std::string expected =
-      fmt::format("{} rows of {} link counts, 0 where there is no link", gpus_.size(), gpus_.size());
+  const std::string expected = fmt::format("{} rows of {} link counts, 0 where there is no link",
+                                           gpus_.size(), gpus_.size());
   if (!node.IsSequence() || node.size() != gpus_.size()) {
     file_.fail(node, "'matrix' does not fit the number of GPUs", expected);
     return;
@@ -116,17 +120,18 @@ void MachineReader::read_matrix(const YAML::Node& node) {
     for (const int n : counts.back())
       if (n < 0) file_.fail(row, "a cell of 'matrix' is no link count", expected);
     if (counts.back().size() != gpus_.size())
-      file_.fail(row, fmt::format("a row of 'matrix' has {} cells", counts.back().size()), expected);
+      file_.fail(row, fmt::format("a row of 'matrix' has {} cells", counts.back().size()),
+                 expected);
   }
   if (!file_.ok()) return;
   for (std::size_t a = 0; a < counts.size(); ++a) {
     for (std::size_t b = 0; b <= a; ++b) {
       if (counts[a][b] != counts[b][a] || (a == b && counts[a][a] != 0))
-        file_.fail(node[a], fmt::format("'matrix' says {} links from GPU{} to GPU{} but {} back",
-                                        counts[a][b], a, b, counts[b][a]),
+        file_.fail(node[a],
+                   fmt::format("'matrix' says {} links from GPU{} to GPU{} but {} back",
+                               counts[a][b], a, b, counts[b][a]),
                    "a symmetric matrix with 0 on its diagonal");
-      else if (counts[a][b] > 0)
-        join(b, a, counts[a][b]);
+      else if (counts[a][b] > 0) join(b, a, counts[a][b]);
     }
   }
 }
@@ -150,6 +155,14 @@ void MachineReader::read_bridges(const YAML::Node& node) {
   }
 }
 
+/// Asked before the links are made: a mesh of thousands would fill the memory.
+bool MachineReader::fits_gpu(const YAML::Node& at, int links) {
+  if (links <= gpu_->info.nvlink_links) return true;
+  file_.fail(at, fmt::format("a GPU would have {} NVLinks", links),
+             fmt::format("at most {}, as {} has", gpu_->info.nvlink_links, gpu_->title));
+  return false;
+}
+
 void MachineReader::check_link_counts(const YAML::Node& at) {
   std::map<DeviceIndex, int> used;
   for (const Link& link : unit_.links) {
@@ -157,11 +170,8 @@ void MachineReader::check_link_counts(const YAML::Node& at) {
     used[link.a] += link.count;
     used[link.b] += link.count;
   }
-  for (std::size_t i = 0; i < gpus_.size(); ++i) {
-    if (used[gpus_[i]] > gpu_->info.nvlink_links)
-      file_.fail(at, fmt::format("GPU {} would have {} NVLinks", i, used[gpus_[i]]),
-                 fmt::format("at most {}, as {} has", gpu_->info.nvlink_links, gpu_->title));
-  }
+  for (const DeviceIndex gpu : gpus_)
+    if (!fits_gpu(at, used[gpu])) return;
 }
 
 }  // namespace isleway

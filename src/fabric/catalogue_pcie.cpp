@@ -2,8 +2,9 @@
 //   pcie:
 //     cpu0: [[gpu0, mlx5_0], [gpu1, mlx5_1]]
 // A word is a device on a root port or below a switch; a list is a PCIe switch.
-#include <algorithm>
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "fabric/catalogue_machine.hpp"
 #include "fabric/yaml_units.hpp"
@@ -183,16 +184,16 @@ void MachineReader::hang_switch(DeviceIndex parent, const YAML::Node& item, int 
       below.push_back(child);
     }
   }
-  Link uplink = parts_.make_link(LinkKind::pcie, generation > 0 ? generation : gpu_->pcie_generation,
-                                 1, lanes, false);
+  Link uplink = parts_.make_link(
+      LinkKind::pcie, generation > 0 ? generation : gpu_->pcie_generation, 1, lanes, false);
   uplink.a = parent;
   uplink.b = self;
   unit_.links.push_back(uplink);
   for (const YAML::Node& child : below) hang(self, child, depth + 1);
 }
 
-void MachineReader::hang_device(DeviceIndex parent, const YAML::Node& at,
-                                const std::string& name, int generation, int lanes) {
+void MachineReader::hang_device(DeviceIndex parent, const YAML::Node& at, const std::string& name,
+                                int generation, int lanes) {
   const auto found = by_name_.find(to_lower(name));
   if (found == by_name_.end()) {
     std::vector<std::string> known;

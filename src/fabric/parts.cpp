@@ -1,7 +1,8 @@
 #include "isleway/fabric/parts.hpp"
 
-#include <cstdlib>
 #include <fmt/format.h>
+
+#include <cstdlib>
 
 #include "fabric/catalogue_index.hpp"
 #include "fabric/parts_reader.hpp"
@@ -77,8 +78,7 @@ const GpuPart* Parts::guess_gpu(const std::string& pci_device, int sm, int nvlin
   return best;
 }
 
-Link Parts::make_link(LinkKind kind, int generation, int count, int lanes,
-                      bool into_switch) const {
+Link Parts::make_link(LinkKind kind, int generation, int count, int lanes, bool into_switch) const {
   const LinkPart* part = link(kind, generation);
   if (part) return make_link(*part, count, lanes, into_switch);
   Link link;

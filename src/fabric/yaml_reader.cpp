@@ -1,7 +1,8 @@
 #include "fabric/yaml_reader.hpp"
 
-#include <algorithm>
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "fabric/yaml_units.hpp"
 #include "isleway/core/text.hpp"
@@ -29,8 +30,8 @@ std::string shown(const YAML::Node& node) {
 
 Result<YamlFile> YamlFile::parse(const std::string& text, std::string name) {
   if (text.size() > kMaxFile)
-    return isleway::fail(fmt::format("the file has {} bytes", text.size()),
-                         "at most 1 MiB of YAML", {}, {std::move(name)});
+    return isleway::fail(fmt::format("the file has {} bytes", text.size()), "at most 1 MiB of YAML",
+                         {}, {std::move(name)});
   YamlFile file;
   file.name_ = std::move(name);
   try {
@@ -68,15 +69,14 @@ YamlMap::YamlMap(YamlFile& file, const YAML::Node& node, std::string what)
       continue;
     }
     const std::string key = pair.first.Scalar();
-    if (find(key) >= 0)
-      file.fail(pair.first, fmt::format("'{}' is given twice in {}", key, what_));
+    if (find(key) >= 0) file.fail(pair.first, fmt::format("'{}' is given twice in {}", key, what_));
     entries_.push_back({key, pair.first, pair.second});
   }
 }
 
 int YamlMap::find(std::string_view key) const {
-  const auto entry = std::find_if(entries_.begin(), entries_.end(),
-                                  [&](const Entry& e) { return e.key == key; });
+  const auto entry =
+      std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) { return e.key == key; });
   return entry == entries_.end() ? -1 : int(entry - entries_.begin());
 }
 

@@ -2,11 +2,12 @@
 // error at its line, with the nearest known key as a hint.
 #pragma once
 
+#include <yaml-cpp/yaml.h>
+
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
-#include <yaml-cpp/yaml.h>
 
 #include "isleway/core/error.hpp"
 #include "isleway/core/units.hpp"

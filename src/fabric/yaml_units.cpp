@@ -1,7 +1,8 @@
 #include "fabric/yaml_units.hpp"
 
-#include <cmath>
 #include <fmt/format.h>
+
+#include <cmath>
 
 #include "isleway/core/text.hpp"
 
@@ -14,14 +15,13 @@ struct Unit {
 };
 
 constexpr Unit kRates[] = {
-    {"Tbps", 1e12 / 8}, {"Tb/s", 1e12 / 8}, {"Gbps", 1e9 / 8}, {"Gb/s", 1e9 / 8},
-    {"Mbps", 1e6 / 8},  {"Mb/s", 1e6 / 8},  {"TB/s", 1e12},    {"GB/s", 1e9},
-    {"MB/s", 1e6},
+    {"Tbps", 1e12 / 8}, {"Tb/s", 1e12 / 8}, {"Gbps", 1e9 / 8}, {"Gb/s", 1e9 / 8}, {"Mbps", 1e6 / 8},
+    {"Mb/s", 1e6 / 8},  {"TB/s", 1e12},     {"GB/s", 1e9},     {"MB/s", 1e6},
 };
 constexpr Unit kTimes[] = {{"ps", 1e-12}, {"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}};
 constexpr Unit kSizes[] = {
-    {"KiB", 1024.},         {"MiB", 1048576.}, {"GiB", 1073741824.}, {"TiB", 1099511627776.},
-    {"KB", 1e3},            {"MB", 1e6},       {"GB", 1e9},          {"TB", 1e12},
+    {"KiB", 1024.}, {"MiB", 1048576.}, {"GiB", 1073741824.}, {"TiB", 1099511627776.},
+    {"KB", 1e3},    {"MB", 1e6},       {"GB", 1e9},          {"TB", 1e12},
 };
 
 /// The number before the first unit that ends the text, times that unit.
@@ -37,6 +37,7 @@ std::optional<double> parse_quantity(std::string_view text, const Unit (&units)[
 }
 
 constexpr int kMaxCpus = 8192;
+constexpr std::int64_t kMaxNumber = 1'000'000;  ///< at the end of a name
 
 }  // namespace
 
@@ -65,7 +66,8 @@ std::optional<std::vector<std::string>> expand_range(std::string_view text, std:
   while (digits > 0 && text[digits - 1] >= '0' && text[digits - 1] <= '9') --digits;
   const auto first = parse_int(text.substr(digits, dots - digits));
   const auto last = parse_int(text.substr(dots + 2));
-  if (!first || !last || *last < *first || std::size_t(*last - *first) >= limit)
+  if (!first || !last || *last < *first || *last > kMaxNumber ||
+      std::size_t(*last - *first) >= limit)
     return std::nullopt;
   std::vector<std::string> names;
   for (auto i = *first; i <= *last; ++i)

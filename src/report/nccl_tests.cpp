@@ -2,6 +2,8 @@
 // The formats are those of nccl-tests 2.19 (github.com/NVIDIA/nccl-tests, src/util.cu).
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "isleway/core.hpp"
 #include "isleway/report/bench.hpp"
 #include "report/gpu_names.hpp"
@@ -43,6 +45,26 @@ std::string device_lines(const Fabric& fabric, const Parts& parts) {
   return text;
 }
 
+/// What nccl-tests has no line for.
+std::string own_remarks(const BenchRun& run, const Fabric& fabric) {
+  std::string text =
+      fmt::format("# Machine {}: {} ranks on {} node{}, engine {}, NCCL {}\n", run.machine,
+                  run.ranks, run.nodes, run.nodes == 1 ? "" : "s", run.engine, run.nccl_version);
+  std::vector<std::string> sources;
+  for (const auto& unit : fabric.templates()) {
+    const std::string& source = unit->parts().source;
+    if (source.empty() || std::find(sources.begin(), sources.end(), source) != sources.end())
+      continue;
+    sources.push_back(source);
+    text += fmt::format("# {} as described by {}\n", unit->parts().title, source);
+  }
+  if (run.extrapolated)
+    text +=
+        "# Extrapolated: the machine is announced; no measurement stands behind these figures\n";
+  return text +
+         "# Time is simulated and moves no data, so #wrong is N/A (-c 1 checks the schedules)\n#\n";
+}
+
 struct Titles {
   std::string names, units;
 };
@@ -81,9 +103,13 @@ std::string nccl_tests_program(Collective collective) {
          "_perf";
 }
 
+bool is_extrapolated(const Fabric& fabric) {
+  return std::any_of(fabric.templates().begin(), fabric.templates().end(),
+                     [](const auto& unit) { return unit->parts().announced; });
+}
+
 std::string nccl_tests_heading(const BenchRun& run, const NcclTestsSettings& settings,
-                               const Fabric& fabric, const Parts& parts,
-                               std::span<const std::string> remarks, ExtraColumns extra) {
+                               const Fabric& fabric, const Parts& parts, ExtraColumns extra) {
   const bool factor = settings.range.factor > 1;
   const int code = version_code(run.nccl_version);
   std::string text = fmt::format(
@@ -92,11 +118,15 @@ std::string nccl_tests_heading(const BenchRun& run, const NcclTestsSettings& set
       "# nThread 1 nGpus {} minBytes {} maxBytes {} step: {}({}) warmup iters: {} iters: {} "
       "agg iters: 1 validation: {} graph: {} unalign: 0\n#\n",
       code, code, nccl_tests_program(run.collective), settings.gpus_per_process,
-      settings.range.first, settings.range.last,
+      settings.range.first, settings.asked_last,
       factor ? settings.range.factor : settings.range.step, factor ? "factor" : "bytes",
       settings.warmup, settings.iterations, settings.check, settings.graph);
-  for (const std::string& remark : remarks) text += "# " + remark + "\n";
-  text += "# Using devices\n" + device_lines(fabric, parts) + "#\n";
+  text += own_remarks(run, fabric);
+  text += "# Using devices\n" + device_lines(fabric, parts);
+  if (settings.range.last < settings.asked_last)
+    text +=
+        fmt::format("#\n# Reducing maxBytes to {} due to memory limitation\n", settings.range.last);
+  text += "#\n";
 
   const Titles titles = extra_titles(extra);
   text += fmt::format(

@@ -30,14 +30,14 @@ struct GpuPart {
 
 /// One generation of a link, with the measured share of its rate that payload gets.
 struct LinkPart {
-  std::string key;          ///< "nvlink4", "pcie5", "c2c1", "xgmi3"
+  std::string key;  ///< "nvlink4", "pcie5", "c2c1", "xgmi3"
   LinkKind kind = LinkKind::nvlink;
   int generation = 0;
-  int lanes = 1;            ///< for which link_rate holds
+  int lanes = 1;  ///< for which link_rate holds
   Rate link_rate;
   Time latency;
-  Efficiency direct;        ///< GPU to GPU, or PCIe
-  Efficiency switched;      ///< the same link into an NVSwitch
+  Efficiency direct;    ///< GPU to GPU, or PCIe
+  Efficiency switched;  ///< the same link into an NVSwitch
   std::string source;
 };
 
@@ -61,7 +61,7 @@ struct NicPart {
 struct CpuPart {
   std::string key, title;
   CpuInfo info;
-  Rate smp_rate;         ///< to the other socket, one direction
+  Rate smp_rate;  ///< to the other socket, one direction
   double smp_efficiency = 1;
   bool splits_tlps = false;  ///< forwards peer-to-peer as 64-byte TLPs (Intel root ports)
   std::string source;
@@ -101,9 +101,7 @@ class Parts {
   const std::map<std::string, GpuPart, std::less<>>& gpus() const { return gpus_; }
   const std::map<std::string, LinkPart, std::less<>>& links() const { return links_; }
   const std::map<std::string, CpuPart, std::less<>>& cpus() const { return cpus_; }
-  const std::map<std::string, NvswitchPart, std::less<>>& nvswitches() const {
-    return nvswitches_;
-  }
+  const std::map<std::string, NvswitchPart, std::less<>>& nvswitches() const { return nvswitches_; }
   const std::map<std::string, NicPart, std::less<>>& nics() const { return nics_; }
   const std::map<std::string, Constant, std::less<>>& constants() const { return constants_; }
 

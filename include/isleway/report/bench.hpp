@@ -27,9 +27,13 @@ struct BenchRun {
   int shown_root() const { return nccl::takes_root(collective) ? root : -1; }
 };
 
+/// The machine is announced, not sold: its figures are its vendor's.
+bool is_extrapolated(const Fabric& fabric);
+
 /// What nccl-tests' command line says; only its heading shows these.
 struct NcclTestsSettings {
-  nccl::SizeRange range;
+  nccl::SizeRange range;        ///< cut to what fits into memory
+  std::int64_t asked_last = 0;  ///< -e as given
   int gpus_per_process = 1, iterations = 20, warmup = 1, check = 0, graph = 0;
 };
 
@@ -42,13 +46,16 @@ struct ExtraColumns {
 /// "alltoall_perf": the program of nccl-tests that measures a collective.
 std::string nccl_tests_program(Collective collective);
 
-/// Lines up to and including the column titles. `remarks` become comment lines.
+/// Lines up to and including the column titles; what nccl-tests has no line for is said in
+/// comment lines of our own.
 std::string nccl_tests_heading(const BenchRun& run, const NcclTestsSettings& settings,
-                               const Fabric& fabric, const Parts& parts,
-                               std::span<const std::string> remarks, ExtraColumns extra = {});
+                               const Fabric& fabric, const Parts& parts, ExtraColumns extra = {});
 std::string nccl_tests_row(const BenchRun& run, const nccl::BenchRow& row, ExtraColumns extra = {});
 /// `rows` are those of the whole table; their average busbw is printed.
 std::string nccl_tests_footer(Collective collective, double average_busbw);
+
+/// busbw over size, drawn in comment lines; empty when there are not two rows to draw.
+std::string busbw_plot(const BenchRun& run);
 
 /// An object for one run, an array for several (or none); see docs/json.md.
 std::string bench_json(std::span<const BenchRun> runs);

@@ -1,7 +1,8 @@
 // isleway machines: the catalogue.
-#include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "cli/command.hpp"
+#include "isleway/report.hpp"
 
 namespace isleway::cli {
 namespace {
@@ -9,15 +10,19 @@ namespace {
 int run(Session& session) {
   const auto catalogue = session.catalogue();
   if (!catalogue) return report(catalogue.error());
-  for (const CatalogueEntry& entry : (*catalogue)->machines())
-    fmt::print("{:<24} {}\n", entry.name, entry.title);
-  return Exit::good;
+  return print(session.json ? report::catalogue_json(**catalogue)
+                            : report::catalogue_text(**catalogue));
+}
+
+std::function<int(Session&)> set_up(CLI::App& app) {
+  app.footer("Examples:\n  isleway machines\n  isleway machines --json | jq -r .machines[].name");
+  return run;
 }
 
 }  // namespace
 
 extern const Command machines_command;
-const Command machines_command = {"machines", "Lists the machines of the catalogue",
-                                  [](CLI::App&) { return std::function<int(Session&)>(run); }};
+const Command machines_command = {"machines", "Lists the machines and networks of the catalogue",
+                                  set_up};
 
 }  // namespace isleway::cli

@@ -93,15 +93,17 @@ TEST(MachineFile, MistakesAreFoundAtTheirLine) {
       {"cpu1:", "cpu2:", 9, "key of 'pcie'"},
       {"nvswitch3", "nvswitch9", 11, "nvswitch"},
       {"count: 2,", "count: 3,", 11, "2 link counts for 3 switches"},
+      {", links: [10, 8]", "", 11, "0 link counts for 2 switches"},
       {"[10, 8]", "[10, 9]", 11, "at most 18"},
-      {"[10, 8]", "[40, 8]", 11, "160 links into a switch that has 64"},
+      {"links: [10, 8]", "links: 10, baseboards: 2, trunks: 60", 11,
+       "80 links into a switch that has 64"},
       {"switches: {", "switchs: {", 11, "one of switches, mesh"},
       {"  switches: {part: nvswitch3, count: 2, links: [10, 8]}", "  matrix: [[0, 1], [1, 0]]", 11,
        "4 rows"},
       {"  switches: {part: nvswitch3, count: 2, links: [10, 8]}",
        "  matrix: [[0, 1, 0, 0], [2, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]", 11, "symmetric"},
-      {"  switches: {part: nvswitch3, count: 2, links: [10, 8]}", "  bridges: {pairs: [[0, 4]]}", 11,
-       "two different GPUs of 0 to 3"},
+      {"  switches: {part: nvswitch3, count: 2, links: [10, 8]}", "  bridges: {pairs: [[0, 4]]}",
+       11, "two different GPUs of 0 to 3"},
       {"  switches: {part: nvswitch3, count: 2, links: [10, 8]}", "  mesh: 9", 11, "27 NVLinks"},
       {"pcie:\n", "pcie: [\n", 9, "valid YAML"},
   };
@@ -135,6 +137,13 @@ TEST(MachineFile, HostileFilesAreRefused) {
       replaced(kMachine, "[[gpu0, mlx5_0], gpu1]", nested),
       replaced(kMachine, "[[gpu0, mlx5_0], gpu1]", "&a [*a]"),
       replaced(kMachine, "name: mine", "name: mine\nhosts: 1000000000"),
+      replaced(kMachine, "sockets: 2", "sockets: 64, numa_per_socket: 64"),
+      replaced(replaced(kMachine, "name: mine", "name: mine\nhosts: 256"), "count: 4",
+               "count: 200"),
+      replaced(replaced(kMachine, "name: mine", "name: mine\nhosts: 256"),
+               "switches: {part: nvswitch3, count: 2, links: [10, 8]}", "mesh: 1"),
+      replaced(kMachine, "mlx5_0..1", "mlx5_9223372036854775806..9223372036854775807"),
+      replaced(kMachine, "count: 2, links: [10, 8]", "count: 1024, links: 255"),
       // Each list names the one before it nine times: a billion GPUs when written out.
       replaced(kMachine, "  cpu0: [[gpu0, mlx5_0], gpu1]",
                "  cpu0: [&a [gpu0, gpu0, gpu0, gpu0], &b [*a, *a, *a, *a, *a, *a, *a, *a, *a],"
@@ -152,9 +161,10 @@ TEST(MachineFile, DamagedFilesGiveAMachineOrAReason) {
   std::vector<std::string> texts = {kMachine};
   for (const char* name : {"dgx-1-v100", "dgx-2", "gb300-tray", "a100-pcie-8", "aws-p5"})
     texts.push_back(*read_file(std::string(ISLEWAY_SOURCE_DIR "/machines/") + name + ".yaml"));
-  const std::string words[] = {"0", "-1", "99999999", "1e300", "[", "]", "{", "}", ":", ": ",
-                               "\n", "\n  ", "\t", "&a", "*a", "~", "!!", "\"", "gpu0", "x8",
-                               "gen5", "..", "null", "- ", "? ", "|", "\xc3", "#", "%", "<<: *a"};
+  const std::string words[] = {"0",  "-1", "99999999", "1e300", "[",    "]",     "{",    "}",
+                               ":",  ": ", "\n",       "\n  ",  "\t",   "&a",    "*a",   "~",
+                               "!!", "\"", "gpu0",     "x8",    "gen5", "..",    "null", "- ",
+                               "? ", "|",  "\xc3",     "#",     "%",    "<<: *a"};
   std::mt19937 random(20260901);
   const auto below = [&](std::size_t n) { return std::size_t(random()) % n; };
   int machines = 0;

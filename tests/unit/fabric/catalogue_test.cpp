@@ -258,10 +258,14 @@ TEST(Catalogue, WrongExpressionsSayWhatWasMeant) {
   const struct {
     const char *expression, *network, *says;
   } wrong[] = {
-      {"dgx-h10", "", "dgx-h100"},           {"dgx-h100*", "", "no number of machines"},
-      {"dgx-h100*0", "", "1 to 1000000"},    {"dgx-h100*99999999999", "", "1 to 1000000"},
-      {"dgx-h100+", "", "name is missing"},  {"", "", "name is missing"},
-      {"dgx-h100*x", "", "\"x\""},           {"dgx-h100*2", "ndr400-rial", "ndr400-rail"},
+      {"dgx-h10", "", "dgx-h100"},
+      {"dgx-h100*", "", "no number of machines"},
+      {"dgx-h100*0", "", "1 to 1000000"},
+      {"dgx-h100*99999999999", "", "1 to 1000000"},
+      {"dgx-h100+", "", "name is missing"},
+      {"", "", "name is missing"},
+      {"dgx-h100*x", "", "\"x\""},
+      {"dgx-h100*2", "ndr400-rial", "ndr400-rail"},
       {"no/such/file.yaml", "", "no/such"},
       {"dgx-h100*900000+dgx-a100*900000", "", "at most 1000000"},
   };

@@ -20,11 +20,11 @@ TEST(Parts, NvlinkBandwidthPerGpuIsThePublishedOne) {
   const struct {
     const char* gpu;
     double both_ways_GBs;
-  } published[] = {{"p100-sxm2", 160},     {"v100-sxm2", 300}, {"a100-sxm4-80", 600},
-                   {"a800-sxm4-80", 400},  {"h100-sxm", 900},  {"h800-sxm", 400},
-                   {"h20", 900},           {"h200", 900},      {"h100-nvl", 600},
-                   {"rtx-a6000", 112.5},   {"a40", 112.5},     {"b200", 1800},
-                   {"gb300", 1800},        {"rubin", 3600},    {"mi300x", 896}};
+  } published[] = {{"p100-sxm2", 160},    {"v100-sxm2", 300}, {"a100-sxm4-80", 600},
+                   {"a800-sxm4-80", 400}, {"h100-sxm", 900},  {"h800-sxm", 400},
+                   {"h20", 900},          {"h200", 900},      {"h100-nvl", 600},
+                   {"rtx-a6000", 112.5},  {"a40", 112.5},     {"b200", 1800},
+                   {"gb300", 1800},       {"rubin", 3600},    {"mi300x", 896}};
   for (const auto& row : published) {
     const GpuPart* gpu = parts().gpu(row.gpu);
     ASSERT_TRUE(gpu) << row.gpu;
@@ -90,16 +90,19 @@ TEST(Parts, MistakesAreFoundAtTheirLine) {
     int line;
     const char* says;
   } mistakes[] = {
-      {"gpus:\n  x:\n    title: X\n    memory_rte: 1GB/s\n    source: a b\n", 4, "try: memory_rate"},
+      {"gpus:\n  x:\n    title: X\n    memory_rte: 1GB/s\n    source: a b\n", 4,
+       "try: memory_rate"},
       {"gpus:\n  x:\n    title: X\n", 2, "lacks 'source'"},
-      {"gpus:\n  x:\n    title: X\n    memory_rate: 900\n    source: a b\n", 4, "a rate with its unit"},
+      {"gpus:\n  x:\n    title: X\n    memory_rate: 900\n    source: a b\n", 4,
+       "a rate with its unit"},
       {"links:\n  x: {kind: nvlnk, rate: 1GB/s, source: a b}\n", 2, "nvlink, xgmi"},
       {"links:\n  x: {kind: nvlink, source: a b}\n", 2, "lacks a 'rate'"},
       {"links:\n  x: {kind: pcie, rate: 1GB/s, direct: {sm: 1.5}, source: a b}\n", 2, "0.01 to 1"},
       {"nics:\n  x: {title: X, rate: 1Gbps, source: speck}\n", 2, "speck"},
       {"constants:\n  x: {value: much, source: a b}\n", 2, "a number"},
       {"gpu:\n  x: {title: X}\n", 1, "try: gpus"},
-      {"gpus:\n  x: {title: X, nvlink: {generation: 9, links: 4}, source: a b}\n", 0, "unknown NVLink"},
+      {"gpus:\n  x: {title: X, nvlink: {generation: 9, links: 4}, source: a b}\n", 0,
+       "unknown NVLink"},
   };
   const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "isleway_parts";
   std::filesystem::create_directories(folder);
@@ -108,8 +111,7 @@ TEST(Parts, MistakesAreFoundAtTheirLine) {
     const auto loaded = Parts::load(folder);
     ASSERT_FALSE(loaded) << mistake.text;
     EXPECT_EQ(loaded.error().where.line, mistake.line) << loaded.error().text();
-    EXPECT_NE(loaded.error().text().find(mistake.says), std::string::npos)
-        << loaded.error().text();
+    EXPECT_NE(loaded.error().text().find(mistake.says), std::string::npos) << loaded.error().text();
   }
   std::filesystem::remove_all(folder);
 }
