@@ -26,7 +26,8 @@ std::optional<DeviceIndex> nearest_nic_among(const Unit& unit, DeviceIndex devic
   Rank best{PathKind::dis, 0};
   std::vector<DeviceIndex> equals;
   for (DeviceIndex nic : unit.nics()) {
-    if (!usable(nic)) continue;
+    const bool same_host = unit.device(nic).host == unit.device(device).host;
+    if (!same_host || !usable(nic)) continue;
     const Route path = path_through_host(unit, device, nic);
     if (!path.exists()) continue;
     const Rank rank{path.kind, -unit.device(nic).nic().rate.bytes_per_second()};
