@@ -1,5 +1,7 @@
 #include "isleway/nccl/bench.hpp"
 
+#include <algorithm>
+
 #include "isleway/collective.hpp"
 #include "isleway/core.hpp"
 
@@ -22,6 +24,20 @@ std::string bottleneck_name(const Fabric& fabric, const Outcome& outcome) {
 }
 
 }  // namespace
+
+SizeRange fit_into_memory(const SizeRange& range, const Fabric& fabric, const Parts& parts,
+                          bool check) {
+  SizeRange fitted = range;
+  for (const auto& unit : fabric.templates()) {
+    for (const DeviceIndex gpu : unit->gpus()) {
+      const GpuPart* part = parts.gpu(unit->device(gpu).part);
+      if (part != nullptr && part->memory > Bytes())
+        fitted.last = std::min(fitted.last, largest_size(part->memory, check));
+    }
+  }
+  fitted.first = std::min(fitted.first, fitted.last);
+  return fitted;
+}
 
 Result<BenchRow> bench(const Fabric& fabric, const Communicator& communicator, const Engine& engine,
                        const BenchCall& call, std::int64_t bytes) {

@@ -51,6 +51,10 @@ BenchSize bench_size(Collective collective, std::int64_t bytes, int element_byte
 /// third for checking), with room left for NCCL and the driver.
 std::int64_t largest_size(Bytes memory, bool check);
 
+/// `range` cut to what fits into the smallest GPU; as it is where memory sizes are not known.
+SizeRange fit_into_memory(const SizeRange& range, const Fabric& fabric, const Parts& parts,
+                          bool check);
+
 struct BenchCall {
   Collective collective = Collective::all_reduce;
   DataType type;
