@@ -17,7 +17,10 @@ bool is_p2p_cell(std::string_view token) {
 }
 
 int recognise(std::string_view text) {
-  switch (topo_grid_evidence(strip_terminal_codes(text), is_p2p_cell)) {
+  const std::string clean = strip_terminal_codes(text);
+  // The lone X of a single GPU fits both matrices; only topo -m has titled columns.
+  if (clean.find("CPU Affinity") != std::string::npos) return 0;
+  switch (topo_grid_evidence(clean, is_p2p_cell)) {
     case 2: return 90;
     case 1: return 50;  // a header, which may as well be that of topo -m
     default: return 0;

@@ -36,6 +36,8 @@ TEST(TopoP2p, MissingCellsAreEmptyAndSaid) {
 
 TEST(TopoP2p, DoesNotTakeOtherMatrices) {
   EXPECT_LT(topo_p2p_reader.recognise(kSwitchedServer), topo_m_reader.recognise(kSwitchedServer));
+  const std::string_view lone = "\tGPU0\tCPU Affinity\nGPU0\t X \t0-7\n";
+  EXPECT_LT(topo_p2p_reader.recognise(lone), topo_m_reader.recognise(lone));
   EXPECT_EQ(topo_p2p_reader.recognise("GPU 0: OK\nGPU 1: OK\n"), 0);
 }
 
