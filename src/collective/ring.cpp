@@ -94,7 +94,7 @@ class LockstepRing final : public Schedule {
       const double repeats = static_cast<double>(group.loops) * (rule_.steps - 1) / ranks();
       for (int i = 0; i < ranks(); ++i) {
         const Port from{order_.at(0, i), 0}, to{order_.at(0, i + 1), 0};
-        path.push_back({from, to, 0, repeats, group.chunk - group.slice});
+        path.push_back({from, to, 0, repeats, group.chunk - group.slice, group.slices - 1});
         if (group.slices > 1)
           path.push_back({from, to, 0, repeats * static_cast<double>(group.slices - 1),
                           CriticalStep::kAllHidden});

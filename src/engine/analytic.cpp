@@ -57,8 +57,9 @@ class ClosedForm {
   Result<void> add_busy_times();
   /// Seconds that credits force on the busiest connection.
   double credit_bound() const;
-  /// Wire bytes per second that a step of this stream gets while all others run as well.
-  double rate_among_others(const StreamSum& stream, LinkUse::Way way, double cap) const;
+  void add_fair_rates();
+  /// Wire bytes per second that a step on this way gets while all others run as well.
+  double rate_among_others(LinkUse::Way way, double cap) const;
 
   const Schedule& schedule_;
   const Wiring& wiring_;
@@ -66,6 +67,7 @@ class ClosedForm {
   std::vector<Entry> entries_;
   std::vector<StreamSum> streams_;
   std::vector<double> way_seconds_;  ///< busy time of the busiest link of each way
+  std::vector<double> way_rate_;     ///< of one flow among all others, by way
 };
 
 double ClosedForm::fan_out(Port port) const {
@@ -145,32 +147,53 @@ double ClosedForm::credit_bound() const {
   return bound;
 }
 
-double ClosedForm::rate_among_others(const StreamSum& stream, LinkUse::Way way, double cap) const {
-  const double seconds = way < way_seconds_.size() ? way_seconds_[way] : 0;
-  const double share = seconds > 0 ? stream.wire_bytes / stream.fan_out / seconds
-                                   : std::numeric_limits<double>::infinity();
-  return std::min(cap, share);
+// The streams with the most to move are always under way and set the fair rate on a link; a
+// stream with less gets that rate as well whenever it has something to send.
+void ClosedForm::add_fair_rates() {
+  constexpr double kUnlimited = std::numeric_limits<double>::infinity();
+  std::vector<double> busiest(links_.way_count(), 0);
+  for (const Entry& entry : entries_) {
+    const StreamSum& stream = streams_[entry.stream];
+    const double seconds = way_seconds_[entry.way];
+    if (seconds > 0)
+      busiest[entry.way] =
+          std::max(busiest[entry.way], stream.wire_bytes / stream.fan_out / seconds);
+  }
+  std::vector<double> on_link(links_.capacities().size(), 0);
+  for (LinkUse::Way way = 0; way < links_.way_count(); ++way)
+    for (const Usage& use : links_.uses(way))
+      on_link[use.resource] = std::max(on_link[use.resource], busiest[way]);
+  way_rate_.assign(links_.way_count(), kUnlimited);
+  for (LinkUse::Way way = 0; way < links_.way_count(); ++way)
+    for (const Usage& use : links_.uses(way))
+      way_rate_[way] = std::min(way_rate_[way], on_link[use.resource]);
+}
+
+double ClosedForm::rate_among_others(LinkUse::Way way, double cap) const {
+  // A way that is on the path but carries nothing has no rate of its own.
+  const bool known = way < way_rate_.size() && way_rate_[way] > 0;
+  return known ? std::min(cap, way_rate_[way]) : cap;
 }
 
 Result<Outcome> ClosedForm::run() {
   if (auto collected = collect(); !collected) return tl::unexpected(collected.error());
   if (auto added = add_busy_times(); !added) return tl::unexpected(added.error());
+  add_fair_rates();
 
   double path_moving = 0, path_latency = 0, path_overhead = 0;
   for (const CriticalStep& step : schedule_.critical_path()) {
     const auto connection = checked_connection(schedule_, wiring_, step.from, step.to);
     if (!connection) return tl::unexpected(connection.error());
     const Connection& c = *connection;
-    const double rate =
-        rate_among_others(streams_[stream_id(step.from)], links_.way(c.route, c.mover),
-                          c.cap.bytes_per_second() * c.wire_expansion) /
-        c.wire_expansion;
+    const double rate = rate_among_others(links_.way(c.route, c.mover),
+                                          c.cap.bytes_per_second() * c.wire_expansion) /
+                        c.wire_expansion;
     path_overhead += step.repeats * c.overhead.seconds();
     path_moving += step.repeats * static_cast<double>(step.bytes) / rate;
-    if (step.hidden_bytes != CriticalStep::kAllHidden)
-      path_latency +=
-          step.repeats *
-          std::max(0.0, c.latency.seconds() - static_cast<double>(step.hidden_bytes) / rate);
+    if (step.hidden_bytes == CriticalStep::kAllHidden) continue;
+    const double hiding = static_cast<double>(step.hidden_bytes) / rate +
+                          static_cast<double>(step.hidden_messages) * c.overhead.seconds();
+    path_latency += step.repeats * std::max(0.0, c.latency.seconds() - hiding);
   }
 
   double steady = path_overhead, moving = 0;

@@ -63,7 +63,8 @@ struct Load {
 
 /// Transfers that follow one another and that pipelining does not hide. The closed form adds
 ///
-///   repeats x (overhead + max(0, latency - hidden_bytes / rate) + bytes / rate)
+///   repeats x (overhead + max(0, latency - hiding) + bytes / rate),
+///   hiding = hidden_bytes / rate + hidden_messages x overhead,
 ///
 /// over the connection from -> to, for each step, to the time that the busiest link needs for
 /// its load. So `bytes` are only those that wait for one another and are not in that load
@@ -75,6 +76,7 @@ struct CriticalStep {
   /// What the sender moves, as part of its load, while the message is under way: the other
   /// slices of the chunk. kAllHidden where latency never shows, only the overhead.
   std::int64_t hidden_bytes = 0;
+  std::int64_t hidden_messages = 0;  ///< how many messages those are
 
   static constexpr std::int64_t kAllHidden = std::numeric_limits<std::int64_t>::max();
 };
