@@ -204,7 +204,8 @@ void add_bench_options(CLI::App& app, BenchOptions& options) {
   add_ignored_options(app);
 
   const std::string model = "Model";
-  app.add_option("--engine", options.engine, "flow (simulates), analytic (closed form), or all")
+  app.add_option("--engine", options.engine,
+                 "analytic (closed form), flow (simulates every message), or all")
       ->type_name("ENGINE")
       ->capture_default_str()
       ->group(model);
@@ -246,7 +247,7 @@ Result<BenchRequest> understand(const BenchOptions& options,
       *range,        range->last,  options.gpus_per_process, options.iterations, options.warmup,
       options.check, options.graph};
   if (options.engine == "all") {
-    request.engines = {"flow", "analytic"};
+    request.engines = {"analytic", "flow"};
   } else {
     request.engines = {options.engine};
   }

@@ -18,7 +18,7 @@ struct BenchOptions {
               root = "0";
   std::int64_t factor = 0;
   int iterations = 20, warmup = 1, check = 0, graph = 0, gpus_per_process = 1;
-  std::string algorithm, protocol, nccl_version, engine = "flow";
+  std::string algorithm, protocol, nccl_version, engine = "analytic";
   int channels = 0;
   std::vector<std::string> env;
   bool estimate = false, plot = false;

@@ -1,0 +1,160 @@
+// isleway bench: the table that nccl-tests would print, simulated.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "cli/bench_options.hpp"
+#include "cli/command.hpp"
+#include "isleway/core.hpp"
+#include "isleway/nccl.hpp"
+
+namespace isleway::cli {
+namespace {
+
+/// All that the calls of one bench share.
+struct Bench {
+  const BenchRequest& request;
+  const BenchOptions& options;
+  const Session& session;
+  const Fabric& fabric;
+  const Parts& parts;
+  const nccl::Communicator& communicator;
+  report::ExtraColumns extra() const { return {options.estimate, session.verbose}; }
+};
+
+/// The runs of one table: every type, reduction and root that the call has.
+std::vector<report::BenchRun> planned(const Bench& bench, Collective collective,
+                                      const std::string& engine) {
+  const BenchRequest& request = bench.request;
+  report::BenchRun run;
+  run.machine = bench.fabric.name();
+  run.collective = collective;
+  run.ranks = bench.communicator.ranks();
+  run.nodes = bench.communicator.nodes();
+  run.engine = engine;
+  run.nccl_version = request.nccl.version.text();
+  run.extrapolated = report::is_extrapolated(bench.fabric);
+  std::vector<report::BenchRun> runs;
+  const bool every_root = request.root < 0 && nccl::takes_root(collective);
+  const std::size_t reductions = nccl::takes_reduction(collective) ? request.reductions.size() : 1;
+  for (const nccl::DataType& type : request.types) {
+    for (std::size_t i = 0; i < reductions; ++i) {
+      run.type = type;
+      run.reduction = request.reductions[i];
+      for (int root = 0; root < (every_root ? run.ranks : 1); ++root) {
+        run.root = every_root ? root : nccl::takes_root(collective) ? request.root : 0;
+        runs.push_back(run);
+      }
+    }
+  }
+  return runs;
+}
+
+/// Fills `run` with rows, shown one by one; false after an error, which is reported.
+bool measure(const Bench& bench, const Engine& engine, report::BenchRun& run, Progress& progress) {
+  const nccl::BenchCall call{run.collective,
+                             run.type,
+                             run.root,
+                             bench.request.algorithm,
+                             bench.request.protocol,
+                             bench.request.settings.check > 0};
+  for (const std::int64_t bytes : bench.request.settings.range.sizes().value()) {
+    if (bench.session.json)
+      progress.show(
+          fmt::format("{} {} {}", run.engine, name_of(run.collective), size_text(Bytes(bytes))));
+    auto row = nccl::bench(bench.fabric, bench.communicator, engine, call, bytes);
+    if (!row) {
+      report(row.error());
+      return false;
+    }
+    run.rows.push_back(std::move(*row));
+    if (!bench.session.json &&
+        print(report::nccl_tests_row(run, run.rows.back(), bench.extra())) != Exit::good)
+      return false;
+  }
+  return true;
+}
+
+double average_busbw(const std::vector<report::BenchRun>& runs) {
+  double sum = 0;
+  std::size_t count = 0;
+  for (const report::BenchRun& run : runs) {
+    for (const nccl::BenchRow& row : run.rows) sum += row.busbw_GBs;
+    count += run.rows.size();
+  }
+  return count == 0 ? 0 : sum / static_cast<double>(count);
+}
+
+/// One table as nccl-tests prints it; with --json only the rows.
+bool run_table(const Bench& bench, const Engine& engine, std::vector<report::BenchRun>& runs,
+               Progress& progress) {
+  const bool text = !bench.session.json;
+  if (text && print(report::nccl_tests_heading(runs.front(), bench.request.settings, bench.fabric,
+                                               bench.parts, bench.extra())) != Exit::good)
+    return false;
+  for (report::BenchRun& run : runs)
+    if (!measure(bench, engine, run, progress)) return false;
+  if (!text) return true;
+  std::string end = report::nccl_tests_footer(runs.front().collective, average_busbw(runs));
+  if (bench.options.plot)
+    for (const report::BenchRun& run : runs) end += report::busbw_plot(run) + "\n";
+  return print(end) == Exit::good;
+}
+
+int run_all(const Bench& bench) {
+  Progress progress(bench.session);
+  std::vector<report::BenchRun> all;
+  for (const std::string& name : bench.request.engines) {
+    const auto engine = make_engine(name);
+    if (!engine) return report(engine.error());
+    for (const Collective collective : bench.request.collectives) {
+      std::vector<report::BenchRun> runs = planned(bench, collective, name);
+      if (!run_table(bench, **engine, runs, progress)) return Exit::critical;
+      if (bench.session.json) all.insert(all.end(), runs.begin(), runs.end());
+    }
+  }
+  return bench.session.json ? print(report::bench_json(all)) : Exit::good;
+}
+
+int run(const BenchOptions& options, Session& session) {
+  auto request = understand(options, nccl_environment());
+  if (!request) return report(request.error());
+  const auto fabric = resolve_machine(options.machine, session);
+  if (!fabric) return report(fabric.error());
+  const Parts& parts = (*session.catalogue())->parts();
+  const auto communicator = nccl::Communicator::create(*fabric, parts, request->nccl);
+  if (!communicator) return report(communicator.error());
+  if (request->root >= (*communicator)->ranks())
+    return report(Error{
+        {},
+        fmt::format("-r {}: there are only {} ranks", request->root, (*communicator)->ranks()),
+        {},
+        {}});
+  if (!session.quiet)
+    for (const std::string& remark : (*communicator)->remarks())
+      fmt::print(stderr, "note: {}\n", remark);
+  auto& settings = request->settings;
+  settings.range = nccl::fit_into_memory(settings.range, *fabric, parts, settings.check > 0);
+  return run_all({*request, options, session, *fabric, parts, **communicator});
+}
+
+std::function<int(Session&)> set_up(CLI::App& app) {
+  auto options = std::make_shared<BenchOptions>();
+  add_bench_options(app, *options);
+  app.footer(
+      "Examples:\n"
+      "  isleway bench all_reduce -m dgx-h100\n"
+      "  isleway bench all_reduce -m 'dgx-h100*16' --network ndr400-rail -b 1M -e 4G\n"
+      "  isleway bench all_reduce -m topo.xml -g 4 --algo RING --proto SIMPLE\n"
+      "  isleway bench all -m dgx-a100 --json\n"
+      "  isleway bench all_reduce -m dgx-h100 --fail gpu3:nvlink5 --env NCCL_NVLS_ENABLE=0");
+  return [options](Session& session) { return run(*options, session); };
+}
+
+}  // namespace
+
+extern const Command bench_command;
+const Command bench_command = {"bench", "The table that nccl-tests would print, simulated", set_up};
+
+}  // namespace isleway::cli
