@@ -143,7 +143,10 @@ void MachineReader::read_bridges(const YAML::Node& node) {
   map.finish();
   if (!file_.ok()) return;
   const std::string expected = fmt::format("two different GPUs of 0 to {}", gpus_.size() - 1);
-  if (!pairs.IsSequence()) file_.fail(pairs, "'pairs' is no list", "such as [[0, 1], [2, 3]]");
+  if (!pairs.IsSequence()) {
+    file_.fail(pairs, "'pairs' is no list", "such as [[0, 1], [2, 3]]");
+    return;
+  }
   for (const auto& pair : pairs) {
     const bool two = pair.IsSequence() && pair.size() == 2;
     const int most = int(gpus_.size()) - 1;

@@ -132,9 +132,11 @@ void MachineReader::add_tree(YamlMap& tree) {
   for (std::size_t cpu = 0; cpu < cpus_.size(); ++cpu) {
     const YAML::Node items = tree.take(fmt::format("cpu{}", cpu));
     if (!items.IsDefined()) continue;
-    if (!items.IsSequence())
+    if (!items.IsSequence()) {
       file_.fail(items, fmt::format("'cpu{}' of 'pcie' is no list", cpu),
                  "devices and switches, such as [gpu0, [gpu1, mlx5_0]]");
+      continue;
+    }
     for (const auto& item : items) hang(cpus_[cpu], item, 1);
   }
   tree.finish();

@@ -186,7 +186,10 @@ std::vector<std::string> YamlMap::texts(std::string_view key) {
   std::vector<std::string> all;
   if (!value.IsDefined()) return all;
   if (value.IsScalar()) return {value.Scalar()};
-  if (!value.IsSequence()) wrong(value, key, "a text or a list of texts");
+  if (!value.IsSequence()) {
+    wrong(value, key, "a text or a list of texts");
+    return all;
+  }
   for (const auto& item : value) {
     if (item.IsScalar()) all.push_back(item.Scalar());
     else wrong(item, key, "a list of texts");
@@ -200,7 +203,10 @@ std::vector<int> YamlMap::integers(std::string_view key, int least, int most) {
   if (!value.IsDefined()) return all;
   const std::string expected = fmt::format("whole numbers from {} to {}", least, most);
   if (const auto one = yaml_integer(value, least, most)) return {*one};
-  if (!value.IsSequence()) wrong(value, key, expected);
+  if (!value.IsSequence()) {
+    wrong(value, key, expected);
+    return all;
+  }
   for (const auto& item : value) {
     const auto number = yaml_integer(item, least, most);
     if (!number) wrong(item, key, expected);
