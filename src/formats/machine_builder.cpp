@@ -147,17 +147,6 @@ void MachineBuilder::number_devices(DeviceKind kind) {
   }
 }
 
-std::vector<int> MachineBuilder::nvlinks_by_device() const {
-  std::vector<int> links(size());
-  for (const Bundle& b : bundles_) {
-    if (b.kind == LinkKind::c2c) continue;
-    const int count = std::max(b.count, b.count_back);
-    links[b.from] += count;
-    if (!b.into_switch) links[b.to] += count;
-  }
-  return links;
-}
-
 std::string MachineBuilder::title() const {
   std::map<std::string, int> counts;
   for (const Device& d : unit_.devices) {
@@ -174,6 +163,11 @@ std::string MachineBuilder::title() const {
 Result<Document> MachineBuilder::finish(const char* format) {
   if (unit_.devices.empty())
     return fail("no device is described", {}, {}, {context_.file});
+  if (!context_.gpu.empty() && !parts_.gpu(context_.gpu)) {
+    std::vector<std::string> keys;
+    for (const auto& [key, part] : parts_.gpus()) keys.push_back(key);
+    return fail_unknown("GPU", context_.gpu, keys);
+  }
   for (const DeviceKind kind : {DeviceKind::cpu, DeviceKind::pcie_switch, DeviceKind::gpu,
                                 DeviceKind::nic})
     number_devices(kind);

@@ -59,6 +59,11 @@ class MachineBuilder {
     int number = -1;
     std::string wanted_name;
   };
+  struct Wiring {
+    int nvlinks = 0;
+    int peers = 0;  ///< GPUs and CPUs over NVLink
+    bool has_c2c = false;
+  };
   struct Bundle {
     LinkKind kind;
     DeviceIndex from, to;       ///< `to` counts switch chips where `into_switch`
@@ -80,8 +85,9 @@ class MachineBuilder {
   void wire_sockets();
   void wire_bundles();
   Link nvlink(const Device& gpu, int count, bool into_switch) const;
-  std::vector<int> nvlinks_by_device() const;
-  const GpuPart* choose_gpu_part(const Device& gpu, int nvlinks);
+  std::vector<Wiring> wiring_by_device() const;
+  const GpuPart* guess_part(const Device& gpu, const Wiring& wiring) const;
+  const GpuPart* choose_gpu_part(const Device& gpu, const Wiring& wiring);
   std::string title() const;
 
   const ReadContext& context_;

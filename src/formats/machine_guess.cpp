@@ -20,6 +20,12 @@ bool has_id(const GpuPart& part, const std::string& pci_device) {
   return std::any_of(part.pci_device_ids.begin(), part.pci_device_ids.end(), same);
 }
 
+/// RCCL wrote "910" for what is gfx90a, and "906" for gfx906, before it wrote names.
+std::string full_gcn(const std::string& gcn) {
+  if (gcn.starts_with("gfx")) return gcn;
+  return gcn == "910" ? "gfx90a" : "gfx" + gcn;
+}
+
 }  // namespace
 
 int plain_cpu_family(std::string_view vendor, int family) {
@@ -47,31 +53,61 @@ const CpuPart* guess_cpu(const Parts& parts, const CpuInfo& info) {
   return maker_known ? nearest : nullptr;
 }
 
-const GpuPart* MachineBuilder::choose_gpu_part(const Device& gpu, int nvlinks) {
-  if (!context_.gpu.empty()) return parts_.gpu(context_.gpu);
-  const std::string device = tells_something(gpu.pci.device) ? gpu.pci.device : std::string();
+std::vector<MachineBuilder::Wiring> MachineBuilder::wiring_by_device() const {
+  std::vector<Wiring> all(size());
+  for (const Bundle& b : bundles_) {
+    if (b.kind == LinkKind::c2c) {
+      all[b.from].has_c2c = true;
+      continue;
+    }
+    const int count = std::max(b.count, b.count_back);
+    all[b.from].nvlinks += count;
+    all[b.from].peers += b.into_switch ? 2 : 1;  // a switch leads to several
+    if (b.into_switch) continue;
+    all[b.to].nvlinks += count;
+    ++all[b.to].peers;
+  }
+  return all;
+}
+
+/// By what identifies it, else by what its wiring tells of the board: with C2C it is one for
+/// Grace; with all links to one other GPU it is a card with a bridge.
+const GpuPart* MachineBuilder::guess_part(const Device& gpu, const Wiring& wiring) const {
   const GpuInfo& info = gpu.gpu();
-  const GpuPart* part = parts_.guess_gpu(device, info.sm, nvlinks);
-  if (!part) {
+  if (tells_something(gpu.pci.device))
+    if (const GpuPart* exact = parts_.guess_gpu(gpu.pci.device, 0, 0)) return exact;
+  for (const auto& [key, part] : parts_.gpus()) {
+    if (info.amd ? part.info.gcn == full_gcn(info.gcn)
+                 : part.info.sm == info.sm && part.info.nvlink_links >= wiring.nvlinks &&
+                       ((wiring.has_c2c && key.starts_with('g')) ||
+                        (wiring.peers == 1 && key.find("pcie") != std::string::npos)))
+      return &part;
+  }
+  return parts_.guess_gpu("", info.sm, wiring.nvlinks);
+}
+
+const GpuPart* MachineBuilder::choose_gpu_part(const Device& gpu, const Wiring& wiring) {
+  if (!context_.gpu.empty()) return parts_.gpu(context_.gpu);
+  const GpuInfo& info = gpu.gpu();
+  const GpuPart* part = guess_part(gpu, wiring);
+  if (!part)
     notes_.incomplete(info.amd ? fmt::format("AMD GPU {} is not in the catalogue of parts",
                                              cite(info.gcn))
                                : "nothing tells which GPU this is: give --gpu");
-    return nullptr;
-  }
-  if (device.empty() || !has_id(*part, device))
+  else if (!info.amd && !has_id(*part, gpu.pci.device))
     notes_.assumed(fmt::format("the GPU is {}, from compute capability {}.{} and {} {}; "
                                "--gpu overrides this", part->title, info.sm / 10, info.sm % 10,
-                               nvlinks, nvlinks == 1 ? "NVLink" : "NVLinks"));
+                               wiring.nvlinks, wiring.nvlinks == 1 ? "NVLink" : "NVLinks"));
   return part;
 }
 
 void MachineBuilder::choose_gpu_parts() {
-  const std::vector<int> nvlinks = nvlinks_by_device();
+  const std::vector<Wiring> wiring = wiring_by_device();
   for (DeviceIndex i = 0; i < size(); ++i) {
     Device& gpu = unit_.devices[i];
     if (gpu.kind != DeviceKind::gpu) continue;
     GpuInfo info = gpu.gpu();
-    const GpuPart* part = choose_gpu_part(gpu, nvlinks[i]);
+    const GpuPart* part = choose_gpu_part(gpu, wiring[i]);
     if (part) {
       gpu.part = part->key;
       info.nvlink_links = part->info.nvlink_links;
@@ -80,11 +116,11 @@ void MachineBuilder::choose_gpu_parts() {
       if (info.sm == 0 || !context_.gpu.empty()) info.sm = part->info.sm;
       if (info.gcn.empty()) info.gcn = part->info.gcn;
     }
-    if (nvlinks[i] > info.nvlink_links) {
+    if (const int seen = wiring[i].nvlinks; seen > info.nvlink_links) {
       if (part)
         notes_.assumed(fmt::format("the file gives a GPU {} NVLinks, of which a {} has {}",
-                                   nvlinks[i], part->title, info.nvlink_links));
-      info.nvlink_links = nvlinks[i];
+                                   seen, part->title, info.nvlink_links));
+      info.nvlink_links = seen;
     }
     gpu.info = std::move(info);
   }

@@ -69,8 +69,10 @@ class NcclXmlReader {
     notes().skipped(fmt::format("{} {}", why, cite(node.name())), xml_.line(node));
   }
 
-  /// Files of several hosts (a multi-node NVLink domain) tell them apart by a hash.
+  /// Files of several hosts (a multi-node NVLink domain) tell them apart by a hash. A CPU
+  /// without one, as older versions write, is of the host before it.
   int host_of(const std::string& hash) {
+    if (hash.empty()) return host_;
     const auto [place, is_new] = hosts_.try_emplace(hash, static_cast<int>(hosts_.size()));
     return std::min(place->second, MachineBuilder::kMostHosts);
   }

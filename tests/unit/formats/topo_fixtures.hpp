@@ -1,37 +1,16 @@
-// Matrices in the shapes in which they reach us, and readers for tests.
+// Matrices in the shapes in which they reach us.
 #pragma once
-
-#include <gtest/gtest.h>
 
 #include <string>
 #include <string_view>
 
-#include "isleway/formats.hpp"
+#include "unit/formats/reading.hpp"
 
 namespace isleway::formats {
 
 extern const Reader topo_m_reader;
 extern const Reader topo_p2p_reader;
 extern const Writer topo_m_writer;
-
-
-inline const Catalogue& catalogue() {
-  static const Catalogue all = [] {
-    auto opened = Catalogue::open(std::string(ISLEWAY_SOURCE_DIR) + "/machines");
-    if (!opened) throw std::runtime_error(opened.error().text());
-    return *std::move(opened);
-  }();
-  return all;
-}
-
-inline Result<Document> read_with(const Reader& reader, std::string_view text,
-                                  std::string gpu = {}) {
-  ReadContext context;
-  context.catalogue = &catalogue();
-  context.file = "input.txt";
-  context.gpu = std::move(gpu);
-  return reader.read(text, context);
-}
 
 /// The unit that topo -m text describes; fails the test where it describes none.
 inline std::shared_ptr<const Unit> unit_of(std::string_view text, std::string gpu = {}) {
@@ -45,12 +24,6 @@ inline std::string topo_m_of(std::shared_ptr<const Unit> unit) {
   auto text = topo_m_writer.write(fabric.value(), {});
   if (!text) throw std::runtime_error(text.error().text());
   return *std::move(text);
-}
-
-inline bool has_notice(const Document& document, std::string_view part) {
-  for (const Notice& notice : document.notices)
-    if (notice.text.find(part) != std::string::npos) return true;
-  return false;
 }
 
 /// Two sockets of two GPUs, each pair behind a switch with a NIC, all on NVSwitch: what a
