@@ -261,7 +261,7 @@ TEST(NcclXml, UsesWhatIsWholeOfACutFile) {
 TEST(NcclXml, EveryPrefixIsReadOrRefused) {
   for (std::size_t length = 0; length < kSwitched.size(); length += 7) {
     const auto document = read_with(nccl_xml_reader, kSwitched.substr(0, length));
-    if (!document) EXPECT_FALSE(document.error().what.empty());
+    EXPECT_TRUE(document || !document.error().what.empty());
   }
 }
 
