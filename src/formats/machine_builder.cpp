@@ -147,6 +147,14 @@ void MachineBuilder::number_devices(DeviceKind kind) {
   }
 }
 
+/// Which side of a link was told first must not matter.
+void MachineBuilder::sort_bundles() {
+  const auto key = [](const Bundle& b) { return std::tuple(b.from, b.into_switch, b.to, b.kind); };
+  std::sort(bundles_.begin(), bundles_.end(),
+            [&](const Bundle& a, const Bundle& b) { return key(a) < key(b); });
+  bundle_at_.clear();
+}
+
 std::string MachineBuilder::title() const {
   std::map<std::string, int> counts;
   for (const Device& d : unit_.devices) {
@@ -172,6 +180,7 @@ Result<Document> MachineBuilder::finish(const char* format) {
                                 DeviceKind::nic})
     number_devices(kind);
   choose_gpu_parts();
+  sort_bundles();
   merge_nvswitches();
   add_nvswitches();
   wire_pcie();

@@ -76,6 +76,7 @@ class MachineBuilder {
   std::string unique_name(int host, std::string wanted);
   void number_devices(DeviceKind kind);
   void choose_gpu_parts();
+  void sort_bundles();
   void merge_nvswitches();
   void add_nvswitches();
   int nvlink_generation(const Device& gpu) const;
@@ -95,7 +96,7 @@ class MachineBuilder {
   Notebook notes_;
   UnitParts unit_;
   std::vector<Placement> placements_;   ///< by device
-  std::vector<Bundle> bundles_;         ///< in the order of first mention
+  std::vector<Bundle> bundles_;
   std::map<std::tuple<LinkKind, DeviceIndex, DeviceIndex, bool>, std::size_t> bundle_at_;
   std::vector<std::string> switch_keys_;                ///< by chip
   std::map<std::string, DeviceIndex> switch_number_;    ///< chip of a key

@@ -23,7 +23,7 @@ bool is_cut(const pugi::xml_parse_result& result, std::string_view text) {
   if (result.status == pugi::status_bad_comment || result.status == pugi::status_bad_cdata)
     return true;
   const auto offset = static_cast<std::size_t>(std::max<std::ptrdiff_t>(result.offset, 0));
-  return text.find('>', std::min(offset, text.size())) == std::string_view::npos;
+  return text.find('<', std::min(offset, text.size())) == std::string_view::npos;
 }
 
 }  // namespace

@@ -54,13 +54,14 @@ inline bool has_notice(const Document& document, std::string_view part) {
   return false;
 }
 
-/// The bundles of a kind between two devices of one host, by name; null when there is none.
-inline const Link* link_between(const Unit& unit, std::string_view a, std::string_view b,
-                                int host = 0) {
+/// The link of a kind between two devices of one host, by name; null when there is none.
+inline const Link* link_between(const Unit& unit, LinkKind kind, std::string_view a,
+                                std::string_view b, int host = 0) {
   const auto from = unit.find(a, host);
   if (!from) return nullptr;
   for (const std::uint32_t number : unit.links_at(*from))
-    if (unit.device(unit.peer(number, *from)).name == b) return &unit.link(number);
+    if (unit.link(number).kind == kind && unit.device(unit.peer(number, *from)).name == b)
+      return &unit.link(number);
   return nullptr;
 }
 
