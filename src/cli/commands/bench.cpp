@@ -59,7 +59,8 @@ bool measure(const Bench& bench, const Engine& engine, report::BenchRun& run, Pr
                              bench.request.algorithm,
                              bench.request.protocol,
                              bench.request.settings.check > 0};
-  for (const std::int64_t bytes : bench.request.settings.range.sizes().value()) {
+  const std::vector<std::int64_t> sizes = bench.request.settings.range.sizes().value();
+  for (const std::int64_t bytes : sizes) {
     if (bench.session.json)
       progress.show(
           fmt::format("{} {} {}", run.engine, name_of(run.collective), size_text(Bytes(bytes))));
