@@ -18,7 +18,6 @@ bool small_enough_to_check(const CollectiveCall& call) {
 }
 
 std::string bottleneck_name(const Fabric& fabric, const Outcome& outcome) {
-  if (outcome.limited_by_sender) return "sender";
   if (outcome.bottleneck < 0) return {};
   return fabric.link_name(outcome.loads[static_cast<std::size_t>(outcome.bottleneck)].link);
 }
@@ -67,6 +66,7 @@ Result<BenchRow> bench(const Fabric& fabric, const Communicator& communicator, c
     row.busbw_GBs = row.algbw_GBs * bus_factor(call.collective, ranks);
   }
   row.bottleneck = bottleneck_name(fabric, *outcome);
+  row.limited_by_sender = outcome->limited_by_sender;
   return row;
 }
 

@@ -16,6 +16,7 @@ Json row_json(const nccl::BenchRow& row) {
   json["channels"] = decision ? Json(decision->channels) : Json();
   json["nccl_estimate_us"] = decision ? Json(rounded(decision->estimate.us(), 4)) : Json();
   json["bottleneck"] = text_or_null(row.bottleneck);
+  json["limited_by_sender"] = row.limited_by_sender;
   return json;
 }
 

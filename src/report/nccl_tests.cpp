@@ -91,7 +91,9 @@ std::string extra_cells(const nccl::BenchRow& row, ExtraColumns extra) {
     text +=
         fmt::format("  {:9}  {:6}  {:>3}  {}", decision ? name_of(decision->algorithm) : "-",
                     decision ? name_of(decision->protocol) : "-", decision ? decision->channels : 0,
-                    row.bottleneck.empty() ? "-" : row.bottleneck);
+                    row.bottleneck.empty()  ? "-"
+                    : row.limited_by_sender ? row.bottleneck + " (sender)"
+                                            : row.bottleneck);
   }
   return text;
 }

@@ -70,8 +70,8 @@ struct BenchRow {
   double algbw_GBs = 0, busbw_GBs = 0;
   /// Nothing for a size of 0, for which NCCL does nothing.
   std::optional<Decision> decision;
-  /// The busiest link by name, "sender" when the GPUs' own threads are the limit, or empty.
-  std::string bottleneck;
+  std::string bottleneck;          ///< the busiest link by name, or empty
+  bool limited_by_sender = false;  ///< the GPUs' own threads are slower than that link
   bool checked = false;  ///< every rank was proved to end with the right data
 };
 
