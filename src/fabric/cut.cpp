@@ -107,7 +107,9 @@ class CutGraph {
       const std::int64_t total = capacity(link, copies);
       flow_.add_edge(vertex[link.a], vertex[link.b], total, total);
     }
-    for (DeviceIndex nic : unit.nics()) {
+    // The ideal network of a unit that stands alone is not a way out and back in.
+    const bool networked = fabric_.unit_count() > 1;
+    for (DeviceIndex nic : networked ? unit.nics() : std::span<const DeviceIndex>{}) {
       const std::uint32_t cable = fabric_.cable_id({u, nic}) - fabric_.first_cable();
       const NicAttachment& attachment = fabric_.network().attachments()[cable];
       const std::int64_t total = capacity(attachment.cable, copies);

@@ -33,14 +33,14 @@ TEST(Cut, InsideAnIsland) {
   const Fabric fabric = *Fabric::single(testing::hgx_h100().make());
   // 18 links of 25 GB/s for each GPU, and its PCIe link.
   EXPECT_DOUBLE_EQ(cut(fabric, range(0, 1), range(1, 2)).GBs(), 450 + 63);
-  // PCIe adds all that 4 GPUs can send: the CPUs are joined by 100 GB/s, the NICs by 200.
-  EXPECT_DOUBLE_EQ(bisection(fabric).GBs(), 4 * (450 + 63));
+  // Beside NVLink, the CPUs are joined by 100 GB/s. Nothing joins the NICs of a lone unit.
+  EXPECT_DOUBLE_EQ(bisection(fabric).GBs(), 4 * 450 + 100);
 }
 
 TEST(Cut, CubeMeshHasSixLinksBetweenItsHalves) {
   const Fabric fabric = *Fabric::single(testing::dgx1_v100().make());
-  // 0-6 and 1-7 are double, 2-4 and 3-5 single; 25 GB/s between the CPUs, 2 NICs a side.
-  EXPECT_DOUBLE_EQ(bisection(fabric).GBs(), 6 * 25 + 25 + 2 * 50);
+  // 0-6 and 1-7 are double, 2-4 and 3-5 single; 25 GB/s between the CPUs.
+  EXPECT_DOUBLE_EQ(bisection(fabric).GBs(), 6 * 25 + 25);
 }
 
 TEST(Cut, TrunksLimitTwoBoards) {
