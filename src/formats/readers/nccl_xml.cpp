@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "formats/cpu_mask.hpp"
+#include "formats/gpu_board.hpp"
 #include "formats/machine_builder.hpp"
 #include "formats/xml_text.hpp"
 #include "isleway/core/text.hpp"
@@ -41,7 +42,7 @@ Role role_of(pugi::xml_node pci, std::string_view class_code) {
 class NcclXmlReader {
  public:
   NcclXmlReader(const XmlText& xml, const ReadContext& context, Notebook notes)
-      : xml_(xml), build_(context) {
+      : xml_(xml), context_(context), build_(context) {
     build_.notes() = std::move(notes);
   }
 
@@ -54,6 +55,8 @@ class NcclXmlReader {
         skip(child, "element outside <cpu>");
     }
     for (const NvlinkElement& link : nvlinks_) join(link);
+    if (line_of_bare_gpu_ > 0 && !describes_gpus_)
+      wire_as_known_board(build_, context_, line_of_bare_gpu_);
     return build_.finish(kName);
   }
 
@@ -154,7 +157,12 @@ class NcclXmlReader {
   /// Several of them are parts of one GPU.
   void read_gpus(pugi::xml_node pci_node, DeviceIndex parent, const PciInfo& pci,
                  PcieWire wire) {
-    if (!pci_node.child("gpu")) read_gpu(pci_node, parent, pci, wire);
+    if (pci_node.child("gpu")) {
+      describes_gpus_ = true;
+    } else {
+      if (line_of_bare_gpu_ == 0) line_of_bare_gpu_ = xml_.line(pci_node);
+      read_gpu(pci_node, parent, pci, wire);
+    }
     for (const pugi::xml_node node : pci_node.children("gpu")) read_gpu(node, parent, pci, wire);
   }
 
@@ -219,6 +227,7 @@ class NcclXmlReader {
   }
 
   const XmlText& xml_;
+  const ReadContext& context_;
   MachineBuilder build_;
   std::map<std::string, int> hosts_;
   std::map<int, CpuMask> taken_cpus_;                            ///< by host
@@ -226,6 +235,8 @@ class NcclXmlReader {
   std::vector<NvlinkElement> nvlinks_;  ///< joined at the end, when all targets are known
   int host_ = 0, unnamed_ = 0;
   DeviceIndex cpu_ = 0;
+  bool describes_gpus_ = false;  ///< there is a <gpu>
+  int line_of_bare_gpu_ = 0;     ///< of the first GPU without
 };
 
 int recognise(std::string_view text) {
