@@ -27,7 +27,7 @@ class SearchedCommunicator final : public Communicator {
   const Graph& tree() const override { return graphs_.tree; }
   const Graph* nvls() const override { return graphs_.nvls_supported ? &graphs_.nvls : nullptr; }
   int collective_channels() const override { return graphs_.channels; }
-  std::vector<std::string> remarks() const override { return settings_.remarks; }
+  std::vector<std::string> remarks() const override;
 
   Result<Decision> decide(const CollectiveCall& call, std::optional<Algorithm> algorithm,
                           std::optional<Protocol> protocol) const override;
@@ -63,6 +63,14 @@ class SearchedCommunicator final : public Communicator {
   LaunchModel launch_;
 };
 
+std::vector<std::string> SearchedCommunicator::remarks() const {
+  std::vector<std::string> all = settings_.remarks;
+  if (fabric_.device(fabric_.gpu(0)).gpu().amd)
+    all.push_back("AMD GPUs are decided as NCCL would decide, which knows no xGMI links: what RCCL "
+                  "chooses and reaches is not modelled");
+  return all;
+}
+
 Decision SearchedCommunicator::decide_peers(const CollectiveCall& call) const {
   const PeerPlan plan = plan_peers(graphs_, settings_, bytes_per_peer(call));
   Decision decision;
@@ -89,7 +97,7 @@ Error SearchedCommunicator::why_none(const CollectiveCall& call, std::optional<A
     error.what += fmt::format(": {} cannot be used, {}", name_of(which), price.why_not);
     break;
   }
-  error.hint = "candidates and reasons are listed by \"isleway explain\"";
+  error.hint = "leave the algorithm and the protocol to NCCL's own choice";
   return error;
 }
 
