@@ -68,6 +68,10 @@ std::vector<std::string> SearchedCommunicator::remarks() const {
   if (fabric_.device(fabric_.gpu(0)).gpu().amd)
     all.push_back("AMD GPUs are decided as NCCL would decide, which knows no xGMI links: what RCCL "
                   "chooses and reaches is not modelled");
+  const bool racks = nodes() > 1 && fabric_.host_count() > static_cast<std::uint32_t>(nodes());
+  if (racks)
+    all.push_back("several NVLink domains of many hosts over a network: choice and time do not agree "
+                  "with what is known of such racks, and come out too fast; see docs/accuracy.md");
   return all;
 }
 
