@@ -5,25 +5,12 @@
 
 #include "fabric/scale_up.hpp"
 #include "fabric/unit_check.hpp"
+#include "isleway/core/groups.hpp"
 
 namespace isleway {
 namespace {
 
 constexpr std::uint32_t no_link = ~std::uint32_t{0};
-
-/// Sets of devices that grow together.
-class Groups {
- public:
-  explicit Groups(std::size_t n) : parent_(n) { std::iota(parent_.begin(), parent_.end(), 0); }
-  std::size_t find(std::size_t i) {
-    while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
-    return i;
-  }
-  void join(std::size_t a, std::size_t b) { parent_[find(a)] = find(b); }
-
- private:
-  std::vector<std::size_t> parent_;
-};
 
 }  // namespace
 

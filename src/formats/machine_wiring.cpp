@@ -1,9 +1,9 @@
 // The links of a machine: PCIe trees, sockets, NVLink bundles, and the switches they reach.
 #include <algorithm>
 #include <fmt/format.h>
-#include <numeric>
 
 #include "formats/machine_builder.hpp"
+#include "isleway/core/groups.hpp"
 
 namespace isleway::formats {
 namespace {
@@ -26,19 +26,6 @@ Rate port_rate_for(Rate slot) {
     if (slot.gbits() >= gbits) return Rate::gbits(gbits);
   return Rate::gbits(1);
 }
-
-class Groups {
- public:
-  explicit Groups(std::size_t n) : parent_(n) { std::iota(parent_.begin(), parent_.end(), 0u); }
-  std::size_t find(std::size_t i) {
-    while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
-    return i;
-  }
-  void join(std::size_t a, std::size_t b) { parent_[find(a)] = find(b); }
-
- private:
-  std::vector<std::size_t> parent_;
-};
 
 }  // namespace
 
