@@ -38,9 +38,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const formats::ReadContext context{&catalogue(), "input", "", {}};
   // Also what it does not recognise: it may be asked by name.
   const auto document = reader.read(text, context);
-  if (document)
-    use(*document);
-  else if (document.error().what.empty())
-    std::abort();
+  if (document) use(*document);
+  else if (document.error().what.empty()) std::abort();
   return 0;
 }

@@ -30,8 +30,8 @@ Result<Fabric> read_machine(const std::string& file, const MachineOptions& optio
   const auto text = read_file(file);
   if (!text) return tl::unexpected(text.error());
   const std::string shown = file == "-" ? "standard input" : file;
-  const auto document = formats::read(
-      *text, {&catalogue, shown, options.gpu, formats::ReadContext::Want::machine});
+  const auto document =
+      formats::read(*text, {&catalogue, shown, options.gpu, formats::ReadContext::Want::machine});
   if (!document) return tl::unexpected(document.error());
   report(document->notices, session);
   return formats::to_fabric(*document);

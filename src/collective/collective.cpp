@@ -17,9 +17,7 @@ std::int64_t whole_elements(std::int64_t bytes, std::int64_t element) {
 
 }  // namespace
 
-const char* name_of(Collective collective) {
-  return kNames[static_cast<std::size_t>(collective)];
-}
+const char* name_of(Collective collective) { return kNames[static_cast<std::size_t>(collective)]; }
 
 Result<Collective> parse_collective(std::string_view text) {
   std::string name = to_lower(text);
@@ -39,12 +37,10 @@ Result<Collective> parse_collective(std::string_view text) {
 std::int64_t CallSize::input_bytes(Collective collective, int ranks) const {
   switch (collective) {
     case Collective::all_gather:
-    case Collective::gather:
-      return whole_elements(bytes / ranks, element_bytes);
+    case Collective::gather: return whole_elements(bytes / ranks, element_bytes);
     case Collective::reduce_scatter:
     case Collective::all_to_all:
-    case Collective::scatter:
-      return whole_elements(bytes / ranks, element_bytes) * ranks;
+    case Collective::scatter: return whole_elements(bytes / ranks, element_bytes) * ranks;
     default: return whole_elements(bytes, element_bytes);
   }
 }
@@ -53,11 +49,9 @@ std::int64_t CallSize::output_bytes(Collective collective, int ranks) const {
   switch (collective) {
     case Collective::all_gather:
     case Collective::gather:
-    case Collective::all_to_all:
-      return whole_elements(bytes / ranks, element_bytes) * ranks;
+    case Collective::all_to_all: return whole_elements(bytes / ranks, element_bytes) * ranks;
     case Collective::reduce_scatter:
-    case Collective::scatter:
-      return whole_elements(bytes / ranks, element_bytes);
+    case Collective::scatter: return whole_elements(bytes / ranks, element_bytes);
     default: return whole_elements(bytes, element_bytes);
   }
 }

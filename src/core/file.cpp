@@ -1,10 +1,11 @@
 #include "isleway/core/file.hpp"
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <memory>
-#include <unistd.h>
 
 namespace isleway {
 namespace {
@@ -43,8 +44,7 @@ Result<void> write_file(const std::filesystem::path& path, std::string_view cont
   const auto give_up = [&](int error) {
     std::error_code ignored;
     std::filesystem::remove(temporary, ignored);
-    return fail(std::string("cannot be written: ") + std::strerror(error), {}, {},
-                {path.string()});
+    return fail(std::string("cannot be written: ") + std::strerror(error), {}, {}, {path.string()});
   };
   FilePointer file(std::fopen(temporary.c_str(), "wb"));
   if (!file) return give_up(errno);

@@ -3,8 +3,7 @@
 namespace isleway {
 
 Rate payload_rate(const Link& link, Mover mover) {
-  return link.rate() *
-         (mover == Mover::sm ? link.efficiency.sm : link.efficiency.copy_engine);
+  return link.rate() * (mover == Mover::sm ? link.efficiency.sm : link.efficiency.copy_engine);
 }
 
 Result<std::unique_ptr<Engine>> make_engine(std::string_view name) {

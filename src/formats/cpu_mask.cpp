@@ -1,7 +1,8 @@
 #include "formats/cpu_mask.hpp"
 
-#include <algorithm>
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "isleway/core/text.hpp"
 

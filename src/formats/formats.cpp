@@ -1,10 +1,12 @@
-#include <algorithm>
+#include "isleway/formats.hpp"
+
 #include <fmt/format.h>
+
+#include <algorithm>
 #include <optional>
 
 #include "formats/lookalikes.hpp"
 #include "isleway/core/text.hpp"
-#include "isleway/formats.hpp"
 
 namespace isleway::formats {
 namespace {
@@ -28,10 +30,8 @@ std::size_t lines_to_recognise(const Reader& reader, std::string_view text,
     const std::size_t middle = (least + most) / 2;
     const std::string_view& last = lines[middle];
     const auto end = static_cast<std::size_t>(last.data() + last.size() - text.data());
-    if (reader.recognise(text.substr(0, end)) >= kSure)
-      most = middle;
-    else
-      least = middle + 1;
+    if (reader.recognise(text.substr(0, end)) >= kSure) most = middle;
+    else least = middle + 1;
   }
   return least;
 }
@@ -46,23 +46,21 @@ std::vector<Candidate> candidates(std::string_view text) {
     return a.certainty > b.certainty;
   };
   std::stable_sort(all.begin(), all.end(), surer);
-  const auto sure_end = std::find_if(all.begin(), all.end(),
-                                     [](const Candidate& c) { return c.certainty < kSure; });
+  const auto sure_end =
+      std::find_if(all.begin(), all.end(), [](const Candidate& c) { return c.certainty < kSure; });
   if (sure_end - all.begin() < 2) return all;
   const std::vector<std::string_view> lines = split_lines(text);
   for (auto sure = all.begin(); sure != sure_end; ++sure)
     sure->lines = lines_to_recognise(*sure->reader, text, lines);
-  std::stable_sort(all.begin(), sure_end, [](const Candidate& a, const Candidate& b) {
-    return a.lines < b.lines;
-  });
+  std::stable_sort(all.begin(), sure_end,
+                   [](const Candidate& a, const Candidate& b) { return a.lines < b.lines; });
   return all;
 }
 
 bool is_wanted(const Document& document, ReadContext::Want want) {
   const bool is_machine = std::holds_alternative<std::shared_ptr<const Unit>>(document.content) ||
                           std::holds_alternative<Fabric>(document.content);
-  return want == ReadContext::Want::anything ||
-         is_machine == (want == ReadContext::Want::machine);
+  return want == ReadContext::Want::anything || is_machine == (want == ReadContext::Want::machine);
 }
 
 tl::unexpected<Error> refuse(const Location& where, const Lookalike& kind) {
@@ -94,8 +92,8 @@ Result<Document> read(std::string_view text, const ReadContext& context) {
   Notices passed_over;
   for (const Candidate& candidate : able) {
     if (chosen && is_wanted(*chosen, context.want)) {
-      passed_over.skipped(where, fmt::format("there is another output in it as well: {}",
-                                             candidate.reader->title));
+      passed_over.skipped(
+          where, fmt::format("there is another output in it as well: {}", candidate.reader->title));
       continue;
     }
     Result<Document> document = candidate.reader->read(text, context);

@@ -1,9 +1,10 @@
 #include "formats/gpu_board.hpp"
 
-#include <algorithm>
-#include <cstdlib>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdlib>
 #include <tuple>
 
 namespace isleway::formats {
@@ -25,8 +26,8 @@ bool is_board(const Unit& unit) {
            unit.device(gpu).part == unit.device(gpus[0]).part;
   };
   const auto foreign = [&](const Link& link) {
-    const bool at_cpu = unit.device(link.a).kind == DeviceKind::cpu ||
-                        unit.device(link.b).kind == DeviceKind::cpu;
+    const bool at_cpu =
+        unit.device(link.a).kind == DeviceKind::cpu || unit.device(link.b).kind == DeviceKind::cpu;
     return link.kind == LinkKind::c2c || link.kind == LinkKind::xgmi ||
            (link.kind == LinkKind::nvlink && at_cpu);
   };
@@ -72,10 +73,10 @@ class BareGpus {
     if (fitting.empty())
       build_.notes().incomplete(
           fmt::format("{}: read as PCIe alone, since the catalogue has no board of {} x {}, which "
-                      "would tell where the {} NVLinks of each lead", kWhatIsThere, gpus_.size(),
-                      part->title, part->info.nvlink_links), line_);
-    else
-      wire_like(*fitting.front(), *part);
+                      "would tell where the {} NVLinks of each lead",
+                      kWhatIsThere, gpus_.size(), part->title, part->info.nvlink_links),
+          line_);
+    else wire_like(*fitting.front(), *part);
   }
 
  private:
@@ -124,9 +125,8 @@ class BareGpus {
       const bool other_cpu = unit.cpus().empty() || unit.device(unit.cpus()[0]).part != cpu_;
       return std::tuple(other_cpu, std::abs(static_cast<int>(unit.nics().size()) - nics_));
     };
-    std::stable_sort(boards.begin(), boards.end(), [&](const Board* a, const Board* b) {
-      return distance(a) < distance(b);
-    });
+    std::stable_sort(boards.begin(), boards.end(),
+                     [&](const Board* a, const Board* b) { return distance(a) < distance(b); });
     return boards;
   }
 
@@ -138,12 +138,15 @@ class BareGpus {
       if (std::find(keys.begin(), keys.end(), board->part->key) == keys.end())
         keys.push_back(board->part->key);
     keys.resize(std::min(keys.size(), most_named));
-    const std::string advice = keys.empty()
-        ? "give --gpu"
-        : fmt::format("give --gpu (likeliest: {}), or use a machine of the catalogue (nearest: {})",
-                      fmt::join(keys, ", "), fitting.front()->unit->name());
+    const std::string advice =
+        keys.empty()
+            ? "give --gpu"
+            : fmt::format(
+                  "give --gpu (likeliest: {}), or use a machine of the catalogue (nearest: {})",
+                  fmt::join(keys, ", "), fitting.front()->unit->name());
     build_.notes().incomplete(fmt::format("{}: read as PCIe alone, far slower than with NVLink; {}",
-                                          kWhatIsThere, advice), line_);
+                                          kWhatIsThere, advice),
+                              line_);
   }
 
   void wire_like(const Board& board, const GpuPart& part) {
@@ -158,18 +161,18 @@ class BareGpus {
       const DeviceIndex gpu = gpus_[unit.position(from)];
       if (unit.device(to).kind == DeviceKind::gpu)
         build_.join_gpus(gpu, gpus_[unit.position(to)], link.count, link.count_max);
-      else
-        build_.join_nvswitch(gpu, unit.device(to).name, link.count, link.count_max);
+      else build_.join_nvswitch(gpu, unit.device(to).name, link.count, link.count_max);
     }
-    const std::string ground = told_.empty()
-        ? fmt::format("by PCI device id {}", build_.device(gpus_.front()).pci.device)
-        : fmt::format("--gpu {}", part.key);
+    const std::string ground =
+        told_.empty() ? fmt::format("by PCI device id {}", build_.device(gpus_.front()).pci.device)
+                      : fmt::format("--gpu {}", part.key);
     const std::string way = unit.nvswitches().empty()
-        ? "directly from GPU to GPU"
-        : fmt::format("into {} NVSwitches", unit.nvswitches().size());
+                                ? "directly from GPU to GPU"
+                                : fmt::format("into {} NVSwitches", unit.nvswitches().size());
     build_.notes().assumed(
         fmt::format("{}: {} x {} ({}), wired as in the catalogue's {}: {} NVLinks each, {}",
-                    kWhatIsThere, gpus_.size(), part.title, ground, unit.name(), links_of_first, way),
+                    kWhatIsThere, gpus_.size(), part.title, ground, unit.name(), links_of_first,
+                    way),
         line_);
   }
 

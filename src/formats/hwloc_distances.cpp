@@ -34,8 +34,7 @@ std::optional<HwlocMatrix> find_hwloc_matrix(pugi::xml_node topology, std::strin
       if (!value) return std::nullopt;
       matrix.values.push_back(*value);
     }
-    if (matrix.values.size() != matrix.objects.size() * matrix.objects.size())
-      return std::nullopt;
+    if (matrix.values.size() != matrix.objects.size() * matrix.objects.size()) return std::nullopt;
     return matrix;
   }
   return std::nullopt;

@@ -1,7 +1,8 @@
 #include "formats/machine_builder.hpp"
 
-#include <algorithm>
 #include <fmt/format.h>
+
+#include <algorithm>
 #include <set>
 
 namespace isleway::formats {
@@ -92,8 +93,7 @@ void MachineBuilder::join_gpus(DeviceIndex gpu, DeviceIndex other, int count, in
   count_links(joined.fitted, fitted);
 }
 
-void MachineBuilder::join_nvswitch(DeviceIndex gpu, const std::string& key, int count,
-                                   int fitted) {
+void MachineBuilder::join_nvswitch(DeviceIndex gpu, const std::string& key, int count, int fitted) {
   const auto [place, is_new] =
       switch_number_.try_emplace(key, static_cast<DeviceIndex>(switch_keys_.size()));
   if (is_new) switch_keys_.push_back(key);
@@ -116,8 +116,8 @@ std::string MachineBuilder::unique_name(int host, std::string wanted) {
   const int copies = names_[{host, wanted}]++;
   if (copies == 0) return wanted;
   std::string name = unique_name(host, fmt::format("{}#{}", wanted, copies + 1));
-  notes_.assumed(fmt::format("several devices are called {}: one of them is now {}",
-                             cite(wanted), cite(name)));
+  notes_.assumed(fmt::format("several devices are called {}: one of them is now {}", cite(wanted),
+                             cite(name)));
   return name;
 }
 
@@ -141,8 +141,9 @@ void MachineBuilder::number_devices(DeviceKind kind) {
       Device& numbered = unit_.devices[i];
       numbered.index = static_cast<std::int16_t>(usable ? placements_[i].number : next++);
       const std::string& wanted = placements_[i].wanted_name;
-      numbered.name = unique_name(numbered.host, wanted.empty()
-          ? fmt::format("{}{}", stem_of(kind), numbered.index) : wanted);
+      numbered.name =
+          unique_name(numbered.host,
+                      wanted.empty() ? fmt::format("{}{}", stem_of(kind), numbered.index) : wanted);
     }
   }
 }
@@ -169,15 +170,14 @@ std::string MachineBuilder::title() const {
 }
 
 Result<Document> MachineBuilder::finish(const char* format) {
-  if (unit_.devices.empty())
-    return fail("no device is described", {}, {}, {context_.file});
+  if (unit_.devices.empty()) return fail("no device is described", {}, {}, {context_.file});
   if (!context_.gpu.empty() && !parts_.gpu(context_.gpu)) {
     std::vector<std::string> keys;
     for (const auto& [key, part] : parts_.gpus()) keys.push_back(key);
     return fail_unknown("GPU", context_.gpu, keys);
   }
-  for (const DeviceKind kind : {DeviceKind::cpu, DeviceKind::pcie_switch, DeviceKind::gpu,
-                                DeviceKind::nic})
+  for (const DeviceKind kind :
+       {DeviceKind::cpu, DeviceKind::pcie_switch, DeviceKind::gpu, DeviceKind::nic})
     number_devices(kind);
   choose_gpu_parts();
   sort_bundles();

@@ -28,8 +28,8 @@ class MachineBuilder {
   DeviceIndex add_pcie_switch(DeviceIndex parent, PciInfo pci, PcieWire wire,
                               PcieSwitchInfo info = {});
   DeviceIndex add_gpu(DeviceIndex parent, PciInfo pci, PcieWire wire, int number, GpuInfo info);
-  DeviceIndex add_nic(DeviceIndex parent, PciInfo pci, PcieWire wire, int number,
-                      std::string name, NicInfo info);
+  DeviceIndex add_nic(DeviceIndex parent, PciInfo pci, PcieWire wire, int number, std::string name,
+                      NicInfo info);
   bool is_full() const { return unit_.devices.size() >= kMostDevices; }
 
   /// `count` more NVLinks (xGMI for AMD) leave `gpu` for another GPU. May be told from one
@@ -66,7 +66,7 @@ class MachineBuilder {
   };
   struct Bundle {
     LinkKind kind;
-    DeviceIndex from, to;       ///< `to` counts switch chips where `into_switch`
+    DeviceIndex from, to;  ///< `to` counts switch chips where `into_switch`
     bool into_switch = false;
     int count = 0, count_back = 0, fitted = 0;
     Rate per_link;
@@ -95,13 +95,13 @@ class MachineBuilder {
   const Parts& parts_;
   Notebook notes_;
   UnitParts unit_;
-  std::vector<Placement> placements_;   ///< by device
+  std::vector<Placement> placements_;  ///< by device
   std::vector<Bundle> bundles_;
   std::map<std::tuple<LinkKind, DeviceIndex, DeviceIndex, bool>, std::size_t> bundle_at_;
-  std::vector<std::string> switch_keys_;                ///< by chip
-  std::map<std::string, DeviceIndex> switch_number_;    ///< chip of a key
-  std::vector<DeviceIndex> switch_device_;              ///< by chip
-  std::map<std::pair<int, std::string>, int> names_;    ///< host and name: how often wanted
+  std::vector<std::string> switch_keys_;              ///< by chip
+  std::map<std::string, DeviceIndex> switch_number_;  ///< chip of a key
+  std::vector<DeviceIndex> switch_device_;            ///< by chip
+  std::map<std::pair<int, std::string>, int> names_;  ///< host and name: how often wanted
 };
 
 /// AMD families as NCCL before 2.2x wrote them, (extended << 4) | base, as what they are:

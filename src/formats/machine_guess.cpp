@@ -1,7 +1,8 @@
 // Which part of the catalogue a device is, from what a file tells about it.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdlib>
-#include <fmt/format.h>
 
 #include "formats/machine_builder.hpp"
 #include "isleway/core/text.hpp"
@@ -30,8 +31,8 @@ std::string full_gcn(const std::string& gcn) {
 
 int plain_cpu_family(std::string_view vendor, int family) {
   constexpr int base = 15;  // the largest that the base field holds
-  const bool packed = vendor == "AuthenticAMD" && family > 0x7f && family <= 0xfff &&
-                      (family & base) == base;
+  const bool packed =
+      vendor == "AuthenticAMD" && family > 0x7f && family <= 0xfff && (family & base) == base;
   return packed ? base + (family >> 4) : family;
 }
 
@@ -48,8 +49,8 @@ const CpuPart* guess_cpu(const Parts& parts, const CpuInfo& info) {
     if (!nearest || distance(part.info) < distance(nearest->info)) nearest = &part;
   if (!nearest || nearest->info.arch != info.arch) return nullptr;
   // Where no vendor is named, an Arm or POWER core still tells its maker; an x86 one does not.
-  const bool maker_known = info.vendor.empty() ? info.arch != "x86_64"
-                                               : nearest->info.vendor == info.vendor;
+  const bool maker_known =
+      info.vendor.empty() ? info.arch != "x86_64" : nearest->info.vendor == info.vendor;
   return maker_known ? nearest : nullptr;
 }
 
@@ -91,13 +92,15 @@ const GpuPart* MachineBuilder::choose_gpu_part(const Device& gpu, const Wiring& 
   const GpuInfo& info = gpu.gpu();
   const GpuPart* part = guess_part(gpu, wiring);
   if (!part)
-    notes_.incomplete(info.amd ? fmt::format("AMD GPU {} is not in the catalogue of parts",
-                                             cite(info.gcn))
-                               : "nothing tells which GPU this is: give --gpu");
+    notes_.incomplete(
+        info.amd ? fmt::format("AMD GPU {} is not in the catalogue of parts", cite(info.gcn))
+                 : "nothing tells which GPU this is: give --gpu");
   else if (!info.amd && !has_id(*part, gpu.pci.device))
-    notes_.assumed(fmt::format("the GPU is {}, from compute capability {}.{} and {} {}; "
-                               "--gpu overrides this", part->title, info.sm / 10, info.sm % 10,
-                               wiring.nvlinks, wiring.nvlinks == 1 ? "NVLink" : "NVLinks"));
+    notes_.assumed(
+        fmt::format("the GPU is {}, from compute capability {}.{} and {} {}; "
+                    "--gpu overrides this",
+                    part->title, info.sm / 10, info.sm % 10, wiring.nvlinks,
+                    wiring.nvlinks == 1 ? "NVLink" : "NVLinks"));
   return part;
 }
 
@@ -118,8 +121,8 @@ void MachineBuilder::choose_gpu_parts() {
     }
     if (const int seen = wiring[i].nvlinks; seen > info.nvlink_links) {
       if (part)
-        notes_.assumed(fmt::format("the file gives a GPU {} NVLinks, of which a {} has {}",
-                                   seen, part->title, info.nvlink_links));
+        notes_.assumed(fmt::format("the file gives a GPU {} NVLinks, of which a {} has {}", seen,
+                                   part->title, info.nvlink_links));
       info.nvlink_links = seen;
     }
     gpu.info = std::move(info);

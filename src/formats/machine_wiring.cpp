@@ -1,6 +1,7 @@
 // The links of a machine: PCIe trees, sockets, NVLink bundles, and the switches they reach.
-#include <algorithm>
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "formats/machine_builder.hpp"
 #include "isleway/core/groups.hpp"
@@ -45,8 +46,10 @@ void MachineBuilder::merge_nvswitches() {
     kept = std::max<DeviceIndex>(kept, static_cast<DeviceIndex>(merged[chip] + 1));
   }
   if (kept == chips) return;
-  notes_.assumed(fmt::format("GPUs name {} NVSwitches, none of which all of them reach: they "
-                             "are taken for {} that all reach", chips, kept));
+  notes_.assumed(
+      fmt::format("GPUs name {} NVSwitches, none of which all of them reach: they "
+                  "are taken for {} that all reach",
+                  chips, kept));
   for (Bundle& b : bundles_)
     if (b.into_switch) b.to = merged[b.to];
   switch_keys_.resize(kept);
@@ -101,8 +104,8 @@ void MachineBuilder::rate_nic(Device& nic, Rate slot) {
   NicInfo info = nic.nic();
   if (!info.rate.is_zero()) return;
   info.rate = port_rate_for(slot);
-  notes_.assumed(fmt::format("a NIC of {:.0f} Gb/s, where the file gives no speed",
-                             info.rate.gbits()));
+  notes_.assumed(
+      fmt::format("a NIC of {:.0f} Gb/s, where the file gives no speed", info.rate.gbits()));
   nic.info = std::move(info);
 }
 
@@ -117,8 +120,8 @@ void MachineBuilder::wire_pcie() {
       rate_nic(child, kVirtualNicRate);
       link.link_rate = child.nic().rate;
     } else {
-      const int lanes = place.wire.lanes > 0 ? std::min(place.wire.lanes, kMostLanes)
-                                             : kFallbackPcieLanes;
+      const int lanes =
+          place.wire.lanes > 0 ? std::min(place.wire.lanes, kMostLanes) : kFallbackPcieLanes;
       link = parts_.make_link(LinkKind::pcie, pcie_generation_of(place, child), 1, lanes, false);
       if (child.kind == DeviceKind::nic) rate_nic(child, link.rate());
     }

@@ -103,8 +103,8 @@ bool is_closing_line(std::string_view message) {
 }  // namespace
 
 std::size_t LogBlock::count(std::string_view kind) const {
-  return static_cast<std::size_t>(std::count_if(
-      nodes.begin(), nodes.end(), [&](const LogNode& n) { return n.kind == kind; }));
+  return static_cast<std::size_t>(
+      std::count_if(nodes.begin(), nodes.end(), [&](const LogNode& n) { return n.kind == kind; }));
 }
 
 std::string_view log_message(std::string_view line, std::string_view* process) {

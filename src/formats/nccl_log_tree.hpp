@@ -22,8 +22,8 @@ struct LogNode {
 struct LogBlock {
   std::string_view process;  ///< "host:pid:tid [0] "; empty where the log was stripped
   std::vector<LogNode> nodes;
-  bool complete = false;     ///< its closing line was found
-  bool flat = false;         ///< the indentation was lost
+  bool complete = false;  ///< its closing line was found
+  bool flat = false;      ///< the indentation was lost
   int line = 0;
 
   std::size_t count(std::string_view kind) const;

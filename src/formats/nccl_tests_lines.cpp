@@ -39,7 +39,9 @@ std::optional<NcclTestsColumns> parse_nccl_tests_heading(std::string_view line) 
   const auto place = [&](std::string_view word) {
     return std::find(words.begin(), words.end(), word) - words.begin();
   };
-  const auto has = [&](std::string_view word) { return std::count(words.begin(), words.end(), word); };
+  const auto has = [&](std::string_view word) {
+    return std::count(words.begin(), words.end(), word);
+  };
   NcclTestsColumns columns;
   columns.milliseconds = first_version;
   columns.redop = has("redop") > 0 || (first_version && has("op") > 0);
@@ -47,7 +49,8 @@ std::optional<NcclTestsColumns> parse_nccl_tests_heading(std::string_view line) 
   columns.has_sides = has("busbw") > 0;
   // "i_min i_max i_p99 i_cv%" after each side.
   for (auto i = static_cast<std::size_t>(place("busbw")); i < words.size(); ++i) {
-    if (i > static_cast<std::size_t>(place("busbw")) && (words[i] == "time" || words[i] == "cputime"))
+    if (i > static_cast<std::size_t>(place("busbw")) &&
+        (words[i] == "time" || words[i] == "cputime"))
       break;
     columns.in_between += words[i].substr(0, 2) == "i_";
   }
@@ -97,7 +100,7 @@ std::string nccl_version_in(std::string_view line) {
   const std::size_t end = version.find_first_not_of("0123456789.");
   const std::string_view number = version.substr(0, end);
   return number.size() >= 3 && number.size() < 16 && is_digit(number[0]) ? std::string(number)
-                                                                        : std::string();
+                                                                         : std::string();
 }
 
 }  // namespace isleway::formats

@@ -13,7 +13,8 @@ namespace {
 constexpr std::size_t kMostNumbers = 20;
 
 bool is_word(std::string_view token) {
-  return !token.empty() && token.size() <= 16 && std::isalpha(static_cast<unsigned char>(token[0])) &&
+  return !token.empty() && token.size() <= 16 &&
+         std::isalpha(static_cast<unsigned char>(token[0])) &&
          std::all_of(token.begin(), token.end(), [](char c) {
            return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
          });
@@ -24,7 +25,8 @@ bool is_number(std::string_view token) { return token == "N/A" || parse_double(t
 /// What is left of "-1node7:4711:4711" where another process printed right behind a number.
 std::string_view number_before_junk(std::string_view token) {
   const std::size_t end = token.find_first_not_of("-0123456789.");
-  if (end == 0 || end == std::string_view::npos || !std::isalpha(static_cast<unsigned char>(token[end])))
+  if (end == 0 || end == std::string_view::npos ||
+      !std::isalpha(static_cast<unsigned char>(token[end])))
     return {};
   const std::string_view number = token.substr(0, end);
   return is_number(number) ? number : std::string_view();
@@ -64,7 +66,8 @@ std::optional<NcclTestsRowReader> NcclTestsRowReader::start(std::string_view lin
   return reader;
 }
 
-void NcclTestsRowReader::take_numbers(const std::vector<std::string_view>& words, std::size_t from) {
+void NcclTestsRowReader::take_numbers(const std::vector<std::string_view>& words,
+                                      std::size_t from) {
   for (std::size_t i = from; i < words.size() && numbers_.size() < kMostNumbers; ++i) {
     if (is_number(words[i])) {
       numbers_.emplace_back(words[i]);

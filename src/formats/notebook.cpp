@@ -1,19 +1,17 @@
 #include "formats/notebook.hpp"
 
-#include <algorithm>
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace isleway::formats {
 
 void Notebook::note(Notice::Kind kind, std::string& text, int line) {
   const auto same = [&](const Entry& e) { return e.notice.kind == kind && e.notice.text == text; };
   const auto known = std::find_if(entries_.begin(), entries_.end(), same);
-  if (known != entries_.end())
-    ++known->more;
-  else if (entries_.size() < kMostTexts)
-    entries_.push_back({{kind, at(line), std::move(text)}});
-  else
-    ++left_out_;
+  if (known != entries_.end()) ++known->more;
+  else if (entries_.size() < kMostTexts) entries_.push_back({{kind, at(line), std::move(text)}});
+  else ++left_out_;
 }
 
 std::string cite(std::string_view text) {

@@ -14,10 +14,9 @@ struct Generation {
 
 /// NCCL's src/graph/topo.h over the years: 21 for one V100 or A100 link until 2.11, 20 for
 /// one H100 link until 2.19 and 20.6 since, 40 for one Blackwell link until 2.26.
-constexpr Generation kGenerations[] = {{90, 20.6, 18}, {100, 40.1, 18}, {80, 20.0, 12},
-                                       {70, 20.0, 6},  {90, 20.0, 18},  {100, 40.0, 18},
-                                       {60, 18.0, 4},  {86, 12.0, 4},   {80, 21.0, 12},
-                                       {70, 21.0, 6}};
+constexpr Generation kGenerations[] = {
+    {90, 20.6, 18},  {100, 40.1, 18}, {80, 20.0, 12}, {70, 20.0, 6},  {90, 20.0, 18},
+    {100, 40.0, 18}, {60, 18.0, 4},   {86, 12.0, 4},  {80, 21.0, 12}, {70, 21.0, 6}};
 constexpr double kPrintError = 0.06;  ///< one decimal is printed
 
 bool same_generation(int a, int b) { return a / 10 == b / 10 && (a == 86) == (b == 86); }

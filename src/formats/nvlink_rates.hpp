@@ -7,8 +7,8 @@
 namespace isleway::formats {
 
 struct NvlinkReading {
-  int sm = 0;            ///< compute capability x 10 that fits
-  double per_link = 0;   ///< GB/s that NCCL counted for one link
+  int sm = 0;           ///< compute capability x 10 that fits
+  double per_link = 0;  ///< GB/s that NCCL counted for one link
   int count(double rate) const;
 };
 

@@ -1,7 +1,8 @@
 #include "formats/pci.hpp"
 
-#include <cmath>
 #include <fmt/format.h>
+
+#include <cmath>
 #include <vector>
 
 #include "isleway/core/text.hpp"
@@ -50,8 +51,7 @@ const char* pcie_speed_text(int generation) {
   return generation >= 1 && generation <= 6 ? kSpeedText[generation - 1] : "";
 }
 
-PcieWire wire_for_rate(double gigabytes_per_second, const double (&per_lane)[6],
-                       double tolerance) {
+PcieWire wire_for_rate(double gigabytes_per_second, const double (&per_lane)[6], double tolerance) {
   for (const auto& [oldest, newest] : {std::pair{3, 6}, std::pair{1, 2}})
     for (const int lanes : {16, 8, 4, 2, 1})
       for (int generation = oldest; generation <= newest; ++generation)

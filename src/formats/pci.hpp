@@ -23,7 +23,7 @@ struct PcieWire {
   int generation = 0;
   int lanes = 0;
   bool is_virtual = false;  ///< no PCIe at all: a socket interface, seen by its host alone
-  int host_bridge = -1;  ///< at a CPU: wires with the same number leave by the same bridge
+  int host_bridge = -1;     ///< at a CPU: wires with the same number leave by the same bridge
 };
 
 /// Generation behind "16.0 GT/s PCIe", "16 GT/s" or "16"; 0 when it is none.
@@ -35,7 +35,6 @@ const char* pcie_speed_text(int generation);
 /// The likeliest wire for a rate in GB/s, one direction, when a lane of generation g carries
 /// `per_lane[g - 1]`. Of equal ones the widest that is not older than generation 3, for
 /// which slots are built today. Nothing matches within `tolerance`: generation 0.
-PcieWire wire_for_rate(double gigabytes_per_second, const double (&per_lane)[6],
-                       double tolerance);
+PcieWire wire_for_rate(double gigabytes_per_second, const double (&per_lane)[6], double tolerance);
 
 }  // namespace isleway::formats

@@ -1,11 +1,11 @@
 #include "formats/topo_grid.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <map>
 #include <optional>
-
-#include <fmt/format.h>
 
 #include "formats/line_prefix.hpp"
 #include "isleway/core/text.hpp"
@@ -105,7 +105,9 @@ class GridParser {
   }
 
   void add_row(const Tokens& tokens, std::size_t index) {
-    RawRow row{static_cast<int>(index + 1), tokens[0], grid_.lines[index],
+    RawRow row{static_cast<int>(index + 1),
+               tokens[0],
+               grid_.lines[index],
                {tokens.begin() + 1, tokens.end()}};
     row_open_ = rows_.size() < 2 * kMaxTopoDevices;
     if (row_open_) rows_.push_back(std::move(row));
@@ -120,8 +122,8 @@ class GridParser {
 
   /// Up to the last cell: an unknown word between cells is one that was garbled.
   std::size_t cell_count(const Tokens& tokens) const {
-    return static_cast<std::size_t>(
-        tokens.rend() - std::find_if(tokens.rbegin(), tokens.rend(), is_cell_));
+    return static_cast<std::size_t>(tokens.rend() -
+                                    std::find_if(tokens.rbegin(), tokens.rend(), is_cell_));
   }
 
   void finish() {
@@ -181,7 +183,9 @@ class GridParser {
     }
     if (self != own && self != count) {
       notes_.incomplete(fmt::format("{}: a cell before the X is lost or too many, so the cells "
-                                    "before it are not used", row.name), row.line);
+                                    "before it are not used",
+                                    row.name),
+                        row.line);
     } else if (count < n) {
       notes_.incomplete(fmt::format("{}: {} of {} cells", row.name, count, n), row.line);
     } else if (count > n) {
@@ -197,21 +201,23 @@ class GridParser {
     const Tokens words(row.tokens.begin() + static_cast<std::ptrdiff_t>(count), row.tokens.end());
     if (words.empty()) return;
     const Tokens fields = split(row.text, '\t');
-    if (fields.size() > count + 1 && trim(fields[0]) == row.name && trim(fields[1]) == row.tokens[0] &&
-        trim(fields[count]) == row.tokens[count - 1]) {
+    if (fields.size() > count + 1 && trim(fields[0]) == row.name &&
+        trim(fields[1]) == row.tokens[0] && trim(fields[count]) == row.tokens[count - 1]) {
       // "affinity TAB numa TAB TAB gpu-numa": a title of two tab stops gets a second tab.
       static constexpr std::array<std::size_t, 3> offsets = {1, 2, 4};
       for (std::size_t i = 0; i < std::min<std::size_t>(titles, 3); ++i)
-        if (count + offsets[i] < fields.size()) target.columns[i] = trim(fields[count + offsets[i]]);
+        if (count + offsets[i] < fields.size())
+          target.columns[i] = trim(fields[count + offsets[i]]);
       if (titles >= 3 && target.columns[2].empty() && count + 3 < fields.size())
         target.columns[2] = trim(fields[count + 3]);
       return;
     }
     // Blanks only: an empty affinity leaves no trace, so go by form and fill from the right.
-    const bool affinity = words[0].find_first_of("-,") != std::string_view::npos ||
-                          words.size() >= titles;
+    const bool affinity =
+        words[0].find_first_of("-,") != std::string_view::npos || words.size() >= titles;
     std::size_t column = affinity ? 0 : 1;
-    for (std::size_t i = 0; i < words.size() && column < titles; ++i) target.columns[column++] = words[i];
+    for (std::size_t i = 0; i < words.size() && column < titles; ++i)
+      target.columns[column++] = words[i];
   }
 
   TopoCellTest is_cell_;

@@ -34,9 +34,9 @@ struct TopoGrid {
   bool has_rows() const;
 };
 
-/// Finds the matrix in the first kTopoBytes of `text` (free of terminal codes; the grid points into it). Rows that are
-/// cut, wrapped, doubled or unknown become notices. Without any header or row the grid has no
-/// devices. Error: more devices than kMaxTopoDevices.
+/// Finds the matrix in the first kTopoBytes of `text` (free of terminal codes; the grid points into
+/// it). Rows that are cut, wrapped, doubled or unknown become notices. Without any header or row
+/// the grid has no devices. Error: more devices than kMaxTopoDevices.
 Result<TopoGrid> parse_topo_grid(std::string_view text, TopoCellTest is_cell, Notebook& notes);
 
 /// How sure `text` is to hold such a matrix: 0 not at all, 1 a header, 2 a row with two cells.

@@ -48,7 +48,9 @@ class TopoMachine {
     if (told == nullptr && part_ != nullptr)
       builder_.notes().assumed(
           fmt::format("topo -m does not name the GPU: from its NVLinks it is taken as {}; --gpu "
-                      "overrides this", part_->title), matrix_.line);
+                      "overrides this",
+                      part_->title),
+          matrix_.line);
 
     tree_ = build_topo_tree(matrix_, builder_.notes());
     numas_ = assign_numas(matrix_, tree_, on_grace_, builder_.notes());
@@ -65,31 +67,36 @@ class TopoMachine {
     std::vector<std::string> keys;
     for (const auto& [key, part] : parts.gpus()) keys.push_back(key);
     const std::string meant = closest(context_.gpu, keys);
-    return fail(fmt::format("--gpu {} is not in the catalogue of parts", cite(context_.gpu)), {},
-                meant.empty() ? "'isleway machines' lists what there is"
-                              : fmt::format("--gpu {}", meant));
+    return fail(
+        fmt::format("--gpu {} is not in the catalogue of parts", cite(context_.gpu)), {},
+        meant.empty() ? "'isleway machines' lists what there is" : fmt::format("--gpu {}", meant));
   }
 
   /// What the NV# cells were taken to mean, in the words of the matrix.
   void note_wiring() {
     Notebook& notes = builder_.notes();
     if (matrix_.hides_nvlink) {
-      notes.incomplete("this is 'topo -mp', which shows PCIe alone: NVLinks that may be there are "
-                       "missing here; use 'topo -m'", matrix_.line);
+      notes.incomplete(
+          "this is 'topo -mp', which shows PCIe alone: NVLinks that may be there are "
+          "missing here; use 'topo -m'",
+          matrix_.line);
     } else if (nvlink_.islands.empty() && nvlink_.alone.size() > 1) {
-      notes.assumed("no NVLink is shown: taken as a machine without it (only 'topo -mp' hides "
-                    "NVLink; if this is one, use 'topo -m')", matrix_.line);
+      notes.assumed(
+          "no NVLink is shown: taken as a machine without it (only 'topo -mp' hides "
+          "NVLink; if this is one, use 'topo -m')",
+          matrix_.line);
     }
     for (const TopoNvlink::Island& island : nvlink_.islands) {
       const std::size_t n = island.gpus.size();
-      notes.assumed(island.switched
-                        ? fmt::format("NV{} between {} GPUs: taken as {} links each into NVSwitches",
-                                      island.widest, n, island.widest)
-                    : n == 2 ? fmt::format("NV{} between two GPUs: taken as direct links",
-                                           island.widest)
-                             : fmt::format("NV# between {} GPUs: taken as direct links, up to {} at "
-                                           "a GPU", n, island.most_links),
-                    matrix_.line);
+      notes.assumed(
+          island.switched
+              ? fmt::format("NV{} between {} GPUs: taken as {} links each into NVSwitches",
+                            island.widest, n, island.widest)
+          : n == 2 ? fmt::format("NV{} between two GPUs: taken as direct links", island.widest)
+                   : fmt::format("NV# between {} GPUs: taken as direct links, up to {} at "
+                                 "a GPU",
+                                 n, island.most_links),
+          matrix_.line);
     }
   }
 
@@ -104,7 +111,9 @@ class TopoMachine {
       if (names.size() > most_ports)
         builder_.notes().assumed(
             fmt::format("{} NICs hang on one PCIe switch and may be virtual functions of fewer "
-                        "ports: {}", names.size(), list_names(names)), matrix_.line);
+                        "ports: {}",
+                        names.size(), list_names(names)),
+            matrix_.line);
   }
 
   void add_cpus() {
@@ -153,7 +162,8 @@ class TopoMachine {
       }
       gpus_.push_back(builder_.add_gpu(parents[i], {}, up, device.number, {}));
       if (on_grace_)
-        builder_.join_c2c(gpus_.back(), cpus_[static_cast<std::size_t>(numas_.of_device[i])], 1, {});
+        builder_.join_c2c(gpus_.back(), cpus_[static_cast<std::size_t>(numas_.of_device[i])], 1,
+                          {});
     }
   }
 
@@ -183,8 +193,8 @@ class TopoMachine {
       parent = switch_for(root_switch_, root, parent, wire_at_cpu(i), several);
     }
     if (devices_of_leaf_[leaf] > 1)
-      parent = switch_for(leaf_switch_, leaf, parent, has_root_switch ? wire() : wire_at_cpu(i),
-                          false);
+      parent =
+          switch_for(leaf_switch_, leaf, parent, has_root_switch ? wire() : wire_at_cpu(i), false);
     return parent;
   }
 
@@ -205,7 +215,8 @@ class TopoMachine {
       const int fitted = one_bridge ? std::max(4, count) : count;
       if (count < fitted)
         builder_.notes().assumed(fmt::format("NV{} where {} has 4: taken as a bridge with {} of "
-                                             "its links down", count, part_->title, fitted - count),
+                                             "its links down",
+                                             count, part_->title, fitted - count),
                                  matrix_.line);
       builder_.join_gpus(gpu(a), gpu(b), count, fitted);
     }
@@ -220,9 +231,11 @@ class TopoMachine {
       const int links = nvlink_.widest[static_cast<std::size_t>(i)];
       const int fitted = island.widest;
       if (links < fitted)
-        builder_.notes().assumed(fmt::format("{} links of a GPU on NVSwitch are down: NV{} where its "
-                                             "peers have NV{}", fitted - links, links, fitted),
-                                 matrix_.line);
+        builder_.notes().assumed(
+            fmt::format("{} links of a GPU on NVSwitch are down: NV{} where its "
+                        "peers have NV{}",
+                        fitted - links, links, fitted),
+            matrix_.line);
       int down = fitted - links;
       for (int plane = planes - 1; plane >= 0; --plane) {
         const int here = fitted / planes + (plane < fitted % planes ? 1 : 0);

@@ -32,7 +32,8 @@ TopoCell parse_cell(std::string_view token) {
   for (const auto& [word, kind] : kinds)
     if (token == word) return {kind, 0};
   if (token.substr(0, 2) == "NV" && token.size() <= 4)
-    if (const auto links = parse_int(token.substr(2)); links && *links > 0 && *links <= kMostNvlinks)
+    if (const auto links = parse_int(token.substr(2));
+        links && *links > 0 && *links <= kMostNvlinks)
       return {PathKind::nvl, static_cast<int>(*links)};
   return {};
 }
@@ -121,18 +122,22 @@ Error no_matrix(std::string_view text, const TopoGrid& grid, const Notebook& not
     }
   const char* expected = "a header 'GPU0 GPU1 ...' and one row a device";
   if (nics == 0) return {notes.at(1), "holds no topology matrix", expected, {}};
-  return {notes.at(1), fmt::format("holds a legend of {} NICs ({} without a readable name) and no "
-                                   "matrix", nics, damaged),
+  return {notes.at(1),
+          fmt::format("holds a legend of {} NICs ({} without a readable name) and no "
+                      "matrix",
+                      nics, damaged),
           expected, "copy the whole output"};
 }
 
 /// A header that no row follows.
 Error no_rows(std::string_view text, const TopoGrid& grid, const Notebook& notes) {
   const Location header = notes.at(grid.header_line);
-  const std::string what = fmt::format("names {} devices and holds no row of the matrix",
-                                       grid.devices.size());
+  const std::string what =
+      fmt::format("names {} devices and holds no row of the matrix", grid.devices.size());
   if (const std::string_view error = topo_tool_error(text); !error.empty())
-    return {header, what + fmt::format(": nvidia-smi says {}", cite(error)), {},
+    return {header,
+            what + fmt::format(": nvidia-smi says {}", cite(error)),
+            {},
             "the PCI tree in /sys/bus/pci/devices is often hidden in containers and sandboxes: run "
             "it on the host"};
   for (const std::string_view line : grid.lines) {
@@ -200,14 +205,16 @@ Result<TopoMatrix> parse_topo_matrix(std::string_view text, Notebook& notes) {
     for (std::size_t j = 0; j < row.cells.size(); ++j) {
       matrix.cells[i * n + j] = parse_cell(row.cells[j]);
       if (!row.cells[j].empty() && !is_topo_cell(row.cells[j]))
-        notes.skipped(fmt::format("{}: {} is no word of the legend", device.printed,
-                                  cite(row.cells[j])), row.line);
+        notes.skipped(
+            fmt::format("{}: {} is no word of the legend", device.printed, cite(row.cells[j])),
+            row.line);
     }
     matrix.devices.push_back(std::move(device));
   }
   if (!without_row.empty())
     notes.incomplete(fmt::format("{} of {} devices have no row: {}", without_row.size(), n,
-                                 list_names(without_row)), matrix.line);
+                                 list_names(without_row)),
+                     matrix.line);
   LegendReader(matrix, notes).read(*grid);
   return matrix;
 }

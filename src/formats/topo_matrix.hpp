@@ -14,8 +14,8 @@ struct TopoDevice {
   std::string printed;  ///< in rows and columns: "GPU3", "NIC0", "mlx5_1"
   std::string name;     ///< as printed, or what the NIC legend says: "mlx5_0"
   bool is_gpu = false;
-  int number = -1;      ///< of "GPU3" or "NIC0"; -1 where columns carry device names
-  int line = 0;         ///< of its row; 0: it has none
+  int number = -1;  ///< of "GPU3" or "NIC0"; -1 where columns carry device names
+  int line = 0;     ///< of its row; 0: it has none
   /// The titled columns; empty where the file is silent or says N/A.
   std::string cpu_affinity, numa, gpu_numa;
 };

@@ -30,7 +30,9 @@ int numa_number(std::string_view text) {
 class Assigner {
  public:
   Assigner(const TopoMatrix& matrix, const TopoTree& tree, bool on_grace, Notebook& notes)
-      : matrix_(matrix), on_grace_(on_grace), notes_(notes),
+      : matrix_(matrix),
+        on_grace_(on_grace),
+        notes_(notes),
         groups_(static_cast<std::size_t>(tree.groups[TopoTree::node])),
         known_(groups_.size() * groups_.size()) {
     for (std::size_t i = 0; i < matrix.devices.size(); ++i) {
@@ -67,7 +69,8 @@ class Assigner {
       for (std::size_t j = 0; j < n; ++j) {
         const PathKind kind = matrix_.cell(i, j).kind;
         const bool silent = kind == PathKind::dis || kind == PathKind::nvl || kind == PathKind::loc;
-        if (silent || (on_grace_ && matrix_.devices[i].is_gpu != matrix_.devices[j].is_gpu)) continue;
+        if (silent || (on_grace_ && matrix_.devices[i].is_gpu != matrix_.devices[j].is_gpu))
+          continue;
         known_[group_of_[i] * groups_.size() + group_of_[j]] = true;
         known_[group_of_[j] * groups_.size() + group_of_[i]] = true;
       }
@@ -89,8 +92,9 @@ class Assigner {
         if (group.spokesman == nullptr) group.spokesman = &device;
       } else {
         notes_.assumed(fmt::format("{} is near {} by its affinity, and by its cells near devices "
-                                   "of {}: taken as the cells say", device.printed,
-                                   place_of(device), group.key), device.line);
+                                   "of {}: taken as the cells say",
+                                   device.printed, place_of(device), group.key),
+                       device.line);
       }
     }
   }
@@ -103,7 +107,8 @@ class Assigner {
       if (may_be_cut(numa.affinity))
         notes_.incomplete(fmt::format("CPU affinity {} is only the start of a list, as nvidia-smi "
                                       "cuts it: the CPUs of that NUMA node are not known",
-                                      numa.affinity), group.spokesman->line);
+                                      numa.affinity),
+                          group.spokesman->line);
     }
     result_.numas.push_back(std::move(numa));
     return static_cast<int>(result_.numas.size()) - 1;
@@ -130,11 +135,14 @@ class Assigner {
     const std::string place = place_of(*groups_[equal[0]].spokesman);
     if (far.size() > 1)
       notes_.assumed(fmt::format("SYS between devices whose affinity is {}: taken as NODE, with "
-                                 "host bridges of their own: {}", place, list_names(names_in(far))),
+                                 "host bridges of their own: {}",
+                                 place, list_names(names_in(far))),
                      matrix_.line);
     if (far.size() < equal.size() && !on_grace_)
       notes_.assumed(fmt::format("NVLink hides the PCIe paths between GPUs of {}: each is taken to "
-                                 "have a host bridge of its own", place), matrix_.line);
+                                 "have a host bridge of its own",
+                                 place),
+                     matrix_.line);
   }
 
   std::vector<std::string> names_in(const std::set<std::size_t>& groups) const {
@@ -159,12 +167,15 @@ class Assigner {
       const auto near = std::find(is_far.begin(), is_far.end(), false);
       if (near != is_far.end()) {
         groups_[g].numa = static_cast<int>(near - is_far.begin());
-        notes_.assumed("no cell and no affinity tells where some devices hang: taken to be on the "
-                       "first NUMA node that none contradicts", matrix_.line);
+        notes_.assumed(
+            "no cell and no affinity tells where some devices hang: taken to be on the "
+            "first NUMA node that none contradicts",
+            matrix_.line);
       } else {
         if (!groups_[g].has_gpu && !result_.numas.empty())
           notes_.assumed(fmt::format("SYS to every GPU, so put on a NUMA node without one: {}",
-                                     list_names(names_in({g}))), matrix_.line);
+                                     list_names(names_in({g}))),
+                         matrix_.line);
         groups_[g].numa = add_numa(groups_[g]);
       }
     }
@@ -174,8 +185,10 @@ class Assigner {
     for (std::size_t k = 0; k < others.size(); ++k)
       groups_[others[k]].numa = static_cast<int>(k * result_.numas.size() / others.size());
     if (!others.empty())
-      notes_.assumed("on Grace, topo -m prints SYS between every GPU and NIC: the NICs are spread "
-                     "evenly over the CPUs, in order", matrix_.line);
+      notes_.assumed(
+          "on Grace, topo -m prints SYS between every GPU and NIC: the NICs are spread "
+          "evenly over the CPUs, in order",
+          matrix_.line);
   }
 
   void number_numas() {

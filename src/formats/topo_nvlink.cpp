@@ -31,7 +31,9 @@ class Inference {
   const std::string& name(int gpu) const {
     return matrix_.devices[gpus_[static_cast<std::size_t>(gpu)]].printed;
   }
-  const TopoCell& cell(std::size_t a, std::size_t b) const { return matrix_.cell(gpus_[a], gpus_[b]); }
+  const TopoCell& cell(std::size_t a, std::size_t b) const {
+    return matrix_.cell(gpus_[a], gpus_[b]);
+  }
 
   /// Each pair as both rows say it; where they differ, the smaller count is sure to be there.
   int links_of(std::size_t a, std::size_t b) const {
@@ -72,7 +74,8 @@ class Inference {
         island_of[root] = static_cast<int>(result_.islands.size());
         result_.islands.emplace_back();
       }
-      result_.islands[static_cast<std::size_t>(island_of[root])].gpus.push_back(static_cast<int>(i));
+      result_.islands[static_cast<std::size_t>(island_of[root])].gpus.push_back(
+          static_cast<int>(i));
     }
     for (const TopoNvlink::Pair& pair : pairs)
       result_.islands[static_cast<std::size_t>(island_of[find(static_cast<std::size_t>(pair.a))])]
@@ -86,7 +89,8 @@ class Inference {
         int& widest = result_.widest[static_cast<std::size_t>(gpu)];
         widest = std::max(widest, count);
         island.widest = std::max(island.widest, count);
-        island.most_links = std::max(island.most_links, sums[static_cast<std::size_t>(gpu)] += count);
+        island.most_links =
+            std::max(island.most_links, sums[static_cast<std::size_t>(gpu)] += count);
       }
   }
 
@@ -156,37 +160,40 @@ TopoNvlink infer_nvlink(const TopoMatrix& matrix, const Parts& parts, const GpuP
   return Inference(matrix, parts, part, notes).infer();
 }
 
-std::string guess_gpu_from_wiring(const TopoMatrix& matrix, const TopoNvlink& nvlink,
-                                  bool on_grace, const Parts& parts) {
+std::string guess_gpu_from_wiring(const TopoMatrix& matrix, const TopoNvlink& nvlink, bool on_grace,
+                                  const Parts& parts) {
   const bool new_driver = matrix.titles >= 3;
   // Where GPU memory is several NUMA nodes, as Blackwell's is, an affinity lists them.
-  const bool on_blackwell = on_grace && std::any_of(matrix.devices.begin(), matrix.devices.end(),
-                                                    [](const TopoDevice& device) {
-    return device.numa.find(',') != std::string::npos;
-  });
+  const bool on_blackwell =
+      on_grace &&
+      std::any_of(matrix.devices.begin(), matrix.devices.end(), [](const TopoDevice& device) {
+        return device.numa.find(',') != std::string::npos;
+      });
   std::string key;
   if (nvlink.islands.empty()) {
     if (on_grace) key = on_blackwell ? "gb200" : "gh200-96";
   } else {
-    const auto widest = std::max_element(
-        nvlink.islands.begin(), nvlink.islands.end(),
-        [](const auto& a, const auto& b) { return a.most_links < b.most_links; });
+    const auto widest =
+        std::max_element(nvlink.islands.begin(), nvlink.islands.end(),
+                         [](const auto& a, const auto& b) { return a.most_links < b.most_links; });
     const int links = widest->switched ? widest->widest : widest->most_links;
     if (widest->switched) {
-      key = links > 18  ? "rubin"
+      key = links > 18   ? "rubin"
             : links > 12 ? (on_grace ? "gb200" : "h100-sxm")
-            : links > 8 ? "a100-sxm4-80"
-            : links > 6 ? (new_driver ? "h800-sxm" : "a800-sxm4-80")
-                        : "v100-sxm3-32";
+            : links > 8  ? "a100-sxm4-80"
+            : links > 6  ? (new_driver ? "h800-sxm" : "a800-sxm4-80")
+                         : "v100-sxm3-32";
     } else if (widest->gpus.size() > 2) {
-      key = links > 12  ? (on_blackwell ? "gb200" : on_grace ? "gh200-96" : "h100-sxm")
+      key = links > 12  ? (on_blackwell ? "gb200"
+                           : on_grace   ? "gh200-96"
+                                        : "h100-sxm")
             : links > 6 ? "a100-sxm4-80"
             : links > 4 ? "v100-sxm2"
                         : "p100-sxm2";
     } else {
       // POWER9 spends half of its GPUs' links on the CPU, so several pairs of three.
-      key = links > 6    ? "a100-pcie-80"
-            : links > 4  ? "v100-sxm2"
+      key = links > 6                                 ? "a100-pcie-80"
+            : links > 4                               ? "v100-sxm2"
             : links == 3 && nvlink.islands.size() > 1 ? "v100-sxm2"
                                                       : "rtx-a6000";
     }

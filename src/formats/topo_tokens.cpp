@@ -52,8 +52,7 @@ bool is_nic_legend_line(std::string_view line) {
 
 bool is_topo_device_name(std::string_view token) {
   return token.size() >= 2 && token.size() <= 64 && is_alpha(token.front()) &&
-         is_digit(token.back()) &&
-         std::all_of(token.begin(), token.end(), [](char c) {
+         is_digit(token.back()) && std::all_of(token.begin(), token.end(), [](char c) {
            return is_alpha(c) || is_digit(c) || c == '_' || c == '-' || c == '.';
          });
 }

@@ -8,7 +8,7 @@ namespace isleway::formats {
 namespace {
 
 constexpr std::array<PathKind, TopoTree::level_count> kReach = {PathKind::pix, PathKind::pxb,
-                                                               PathKind::phb, PathKind::node};
+                                                                PathKind::phb, PathKind::node};
 
 bool is_pcie(PathKind kind) { return kind >= PathKind::pix && kind <= PathKind::sys; }
 
@@ -86,8 +86,8 @@ void note_contradictions(const TopoMatrix& matrix, const TopoTree& tree, Noteboo
       if (i == j || !is_pcie(said) || said == tree.distance(i, j)) continue;
       if (++found > most) continue;
       notes.assumed(fmt::format("{} to {} says {}, which most other cells contradict: taken as {}",
-                                matrix.devices[i].printed, matrix.devices[j].printed,
-                                name_of(said), name_of(tree.distance(i, j))),
+                                matrix.devices[i].printed, matrix.devices[j].printed, name_of(said),
+                                name_of(tree.distance(i, j))),
                     matrix.devices[i].line);
     }
   if (found > most)

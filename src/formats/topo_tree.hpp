@@ -28,8 +28,8 @@ TopoTree build_topo_tree(const TopoMatrix& matrix, Notebook& notes);
 
 /// One NUMA node, with the devices that hang on it.
 struct TopoNuma {
-  int numa = -1;          ///< -1: the file does not say
-  std::string affinity;   ///< "0-55,112-167"; may be empty or cut
+  int numa = -1;         ///< -1: the file does not say
+  std::string affinity;  ///< "0-55,112-167"; may be empty or cut
   bool has_gpu = false;
 };
 

@@ -1,7 +1,8 @@
 #include "formats/xml_text.hpp"
 
-#include <algorithm>
 #include <fmt/format.h>
+
+#include <algorithm>
 #include <limits>
 
 #include "isleway/core/text.hpp"
@@ -39,8 +40,8 @@ std::size_t find_element(std::string_view text, std::string_view name) {
     }
     const std::size_t after = 1 + name.size();
     if (rest.substr(1, name.size()) == name &&
-        (rest.size() == after || std::string_view(" \t\r\n/>").find(rest[after]) !=
-                                     std::string_view::npos))
+        (rest.size() == after ||
+         std::string_view(" \t\r\n/>").find(rest[after]) != std::string_view::npos))
       return at;
     at = text.find('<', at + 1);
   }
@@ -73,7 +74,8 @@ Result<XmlText> XmlText::parse(std::string_view text, const char* root, Notebook
     notes.incomplete("the text ends here in the middle: what stands before is used", line);
     return xml;
   }
-  const std::size_t line_start = line > 1 ? xml.line_ends_[static_cast<std::size_t>(line - 2)] + 1 : 0;
+  const std::size_t line_start =
+      line > 1 ? xml.line_ends_[static_cast<std::size_t>(line - 2)] + 1 : 0;
   const auto column = static_cast<int>(xml.start_ + offset - line_start + 1);
   return fail(fmt::format("is damaged here: {}", result.description()), "well-formed XML",
               "write the file again; what was copied by hand easily loses a tag or a quote",

@@ -32,7 +32,7 @@ class XmlText {
   int line_at(std::size_t offset) const;
   pugi::xml_document document_;
   pugi::xml_node root_;
-  std::size_t start_ = 0;                  ///< of the parsed part in the text
+  std::size_t start_ = 0;  ///< of the parsed part in the text
   std::vector<std::size_t> line_ends_;
 };
 

@@ -43,7 +43,8 @@ class SearchedCommunicator final : public Communicator {
  private:
   std::int64_t bytes_per_peer(const CollectiveCall& call) const {
     const std::int64_t all = call.size.output_bytes(call.collective, call.ranks);
-    const bool divided = call.collective == Collective::all_to_all || call.collective == Collective::gather;
+    const bool divided =
+        call.collective == Collective::all_to_all || call.collective == Collective::gather;
     return divided ? all / std::max(1, call.ranks) : all;
   }
   Decision decide_peers(const CollectiveCall& call) const;
@@ -66,12 +67,14 @@ class SearchedCommunicator final : public Communicator {
 std::vector<std::string> SearchedCommunicator::remarks() const {
   std::vector<std::string> all = settings_.remarks;
   if (fabric_.device(fabric_.gpu(0)).gpu().amd)
-    all.push_back("AMD GPUs are decided as NCCL would decide, which knows no xGMI links: what RCCL "
-                  "chooses and reaches is not modelled");
+    all.push_back(
+        "AMD GPUs are decided as NCCL would decide, which knows no xGMI links: what RCCL "
+        "chooses and reaches is not modelled");
   const bool racks = nodes() > 1 && fabric_.host_count() > static_cast<std::uint32_t>(nodes());
   if (racks)
-    all.push_back("several NVLink domains of many hosts over a network: choice and time do not agree "
-                  "with what is known of such racks, and come out too fast; see docs/accuracy.md");
+    all.push_back(
+        "several NVLink domains of many hosts over a network: choice and time do not agree "
+        "with what is known of such racks, and come out too fast; see docs/accuracy.md");
   return all;
 }
 
@@ -92,8 +95,9 @@ Error SearchedCommunicator::why_none(const CollectiveCall& call, std::optional<A
   error.what = fmt::format("no algorithm is left for {}", name_of(call.collective));
   for (std::size_t a = 0; a < kAlgorithmCount; ++a) {
     const auto which = static_cast<Algorithm>(a);
-    if (algorithm ? *algorithm != which : settings_.algorithms.is_named(call.collective) &&
-                                              !settings_.algorithms(call.collective, a))
+    if (algorithm ? *algorithm != which
+                  : settings_.algorithms.is_named(call.collective) &&
+                        !settings_.algorithms(call.collective, a))
       continue;
     // The Simple protocol has the fewest conditions, so its reason is the algorithm's own.
     const Price& price = tuner_.price(call.collective, which, protocol.value_or(Protocol::simple));
@@ -147,8 +151,7 @@ std::vector<Candidate> SearchedCommunicator::candidates(const CollectiveCall& ca
       Candidate candidate{algorithm, protocol, {}, {}};
       if (const auto us = tuner_.time(call.collective, algorithm, protocol, call.size.bytes))
         candidate.estimate = Time::us(*us);
-      else
-        candidate.why_not = tuner_.price(call.collective, algorithm, protocol).why_not;
+      else candidate.why_not = tuner_.price(call.collective, algorithm, protocol).why_not;
       all.push_back(std::move(candidate));
     }
   return all;
@@ -165,10 +168,12 @@ Result<std::unique_ptr<Schedule>> SearchedCommunicator::schedule(const Collectiv
       return make_tree(call, global_trees(graphs_, decision.channels), decision.chunking);
     case Algorithm::nvls:
     case Algorithm::nvls_tree:
-      return make_nvls(call, decision.channels, islands(), graphs_.nvls.channels, decision.chunking);
+      return make_nvls(call, decision.channels, islands(), graphs_.nvls.channels,
+                       decision.chunking);
     case Algorithm::p2p: {
       const PeerPlan plan = plan_peers(graphs_, settings_, bytes_per_peer(call));
-      return make_point_to_point(call, plan.channels, plan.per_peer, plan.group_ranks, plan.chunking);
+      return make_point_to_point(call, plan.channels, plan.per_peer, plan.group_ranks,
+                                 plan.chunking);
     }
     default:
       return fail(fmt::format("{} has no schedule in this model", name_of(decision.algorithm)),
@@ -203,7 +208,8 @@ Result<std::unique_ptr<Communicator>> Communicator::create(const Fabric& fabric,
   auto graphs = find_graphs(fabric, *settings);
   if (!graphs) return tl::unexpected(graphs.error());
   TunerInput input = tuner_input(*graphs);
-  const auto timing = Timing::read(parts, tuning_tables(options.version).architecture(input.min_sm));
+  const auto timing =
+      Timing::read(parts, tuning_tables(options.version).architecture(input.min_sm));
   if (!timing) return tl::unexpected(timing.error());
   return std::make_unique<SearchedCommunicator>(fabric, std::move(*settings), std::move(*graphs),
                                                 std::move(input), *timing, options.launch);

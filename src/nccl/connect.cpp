@@ -25,7 +25,8 @@ std::vector<std::vector<int>> global_rings(const Graphs& graphs, int channels) {
   for (int c = 0; c < channels; ++c)
     for (std::size_t n = 0; n < graphs.nodes.size(); ++n) {
       const NcclNode& node = graphs.nodes[n];
-      const auto& order = graphs.kinds[node.kind].ring.intra[ring_channel(graphs, static_cast<int>(n), c)];
+      const auto& order =
+          graphs.kinds[node.kind].ring.intra[ring_channel(graphs, static_cast<int>(n), c)];
       const std::vector<int> ranks = ranks_in_order(node, order);
       rings[c].insert(rings[c].end(), ranks.begin(), ranks.end());
     }
@@ -40,7 +41,8 @@ std::vector<TreeShape> global_trees(const Graphs& graphs, int channels) {
   for (int c = 0; c < channels; ++c) {
     std::vector<std::vector<int>> chains;
     for (const NcclNode& node : graphs.nodes)
-      chains.push_back(ranks_in_order(node, graphs.kinds[node.kind].tree.intra[c % graphs.tree.channels]));
+      chains.push_back(
+          ranks_in_order(node, graphs.kinds[node.kind].tree.intra[c % graphs.tree.channels]));
     const bool mirrored = c / graphs.tree.channels % 2 == 1;
     trees.push_back(make_tree_shape(chains, mirrored, pattern));
   }

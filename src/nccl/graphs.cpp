@@ -54,8 +54,7 @@ void count_peer_links(NodeKind& kind, const System& system, const Settings& sett
       const float one = nvlink_rate(system.node(gpus[a]).sm, settings.version);
       if (path.type == PathKind::nvl)
         fewest = std::min(fewest, 2 * std::max(1, static_cast<int>(path.bandwidth / one)));
-      else
-        fewest = 2, kind.all_nvlink = false;
+      else fewest = 2, kind.all_nvlink = false;
     }
   kind.peer_links = gpus.size() > 1 ? fewest : 2;
 }
@@ -74,7 +73,8 @@ NodeKind search_kind(const Unit& unit, const std::vector<int>& hosts, bool alone
   if (alone) system.drop_network();
   const int most = most_channels(settings.version);
   kind.ring = search_graph(system, ring_pattern, {1, most / 2}, settings);
-  kind.tree = search_graph(system, balanced_tree, {kind.ring.channels, kind.ring.channels}, settings);
+  kind.tree =
+      search_graph(system, balanced_tree, {kind.ring.channels, kind.ring.channels}, settings);
   const bool nvls = settings.nvls && gpus > 1 && multicasts(unit, system);
   kind.nvls.pattern = nvls_pattern;
   if (nvls) kind.nvls = search_graph(system, nvls_pattern, {1, most}, settings);
@@ -133,14 +133,17 @@ void count_channels(Graphs& graphs, const Settings& settings) {
     graphs.nvls_channels = std::min(graphs.nvls_channels, settings.max_channels.value_or(most));
   }
 
-  const auto power = [](int n) { return static_cast<int>(std::bit_ceil(static_cast<unsigned>(n))); };
+  const auto power = [](int n) {
+    return static_cast<int>(std::bit_ceil(static_cast<unsigned>(n)));
+  };
   graphs.p2p_channels = power(std::clamp(graphs.channels, settings.min_p2p_channels.value_or(1),
                                          settings.max_p2p_channels.value_or(most)));
   int per_peer = graphs.channels;
   for (const NodeKind& kind : graphs.kinds) per_peer = std::min(per_peer, kind.peer_links);
   if (several) {
     int over_network = settings.channels_per_net_peer.value_or(2);
-    while (over_network > 1 && over_network * graphs.ranks() > 4 * graphs.p2p_channels) over_network /= 2;
+    while (over_network > 1 && over_network * graphs.ranks() > 4 * graphs.p2p_channels)
+      over_network /= 2;
     per_peer = std::min(per_peer, over_network);
   }
   graphs.channels_per_peer = std::min(graphs.p2p_channels, power(std::max(1, per_peer)));
@@ -159,8 +162,10 @@ Result<Graphs> find_graphs(const Fabric& fabric, const Settings& settings) {
     const std::uint32_t which = fabric.template_of(u);
     std::vector<int> node_of_host(fabric.unit(u).parts().hosts, -1);
     for (std::size_t g = 0; g < groups[which].size(); ++g) {
-      const int kind = kind_of.try_emplace({which, g}, static_cast<int>(kind_of.size())).first->second;
-      for (const int host : groups[which][g]) node_of_host[host] = static_cast<int>(graphs.nodes.size());
+      const int kind =
+          kind_of.try_emplace({which, g}, static_cast<int>(kind_of.size())).first->second;
+      for (const int host : groups[which][g])
+        node_of_host[host] = static_cast<int>(graphs.nodes.size());
       graphs.nodes.push_back({u, kind, {}});
     }
     for (const DeviceIndex gpu : fabric.unit(u).gpus()) {
@@ -172,8 +177,9 @@ Result<Graphs> find_graphs(const Fabric& fabric, const Settings& settings) {
   }
   graphs.kinds.resize(kind_of.size());
   for (const auto& [where, kind] : kind_of)
-    graphs.kinds[kind] = search_kind(*fabric.templates()[where.first], groups[where.first][where.second],
-                                     graphs.nodes.size() == 1, settings);
+    graphs.kinds[kind] =
+        search_kind(*fabric.templates()[where.first], groups[where.first][where.second],
+                    graphs.nodes.size() == 1, settings);
   const NodeKind& first = graphs.kinds.front();
   graphs.ring = published(first.ring);
   graphs.tree = published(first.tree);

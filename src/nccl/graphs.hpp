@@ -16,8 +16,8 @@ struct NcclNode {
 /// What nodes of one kind have in common.
 struct NodeKind {
   SearchGraph ring, tree, nvls;
-  TunerInput hardware;     ///< the fields that describe a machine; no graphs in it
-  int peer_links = 2;      ///< twice the fewest parallel NVLinks of a pair; 2 without NVLink
+  TunerInput hardware;  ///< the fields that describe a machine; no graphs in it
+  int peer_links = 2;   ///< twice the fewest parallel NVLinks of a pair; 2 without NVLink
   bool all_nvlink = false;
   std::vector<DeviceIndex> device_of_node;  ///< of a system's node number
   std::vector<int> ports;  ///< by GPU rank in the node: the port (DeviceIndex) it uses; -1

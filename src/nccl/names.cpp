@@ -11,8 +11,7 @@ constexpr std::array<const char*, 8> kAlgorithms = {
 constexpr std::array<const char*, 3> kProtocols = {"LL", "LL128", "SIMPLE"};
 
 template <class T, std::size_t N>
-Result<T> parse(std::string_view text, const std::array<const char*, N>& names,
-                const char* what) {
+Result<T> parse(std::string_view text, const std::array<const char*, N>& names, const char* what) {
   std::string plain;
   for (const char c : text)
     if (c != '_' && c != '-') plain += c;
@@ -30,7 +29,9 @@ Result<T> parse(std::string_view text, const std::array<const char*, N>& names,
 
 }  // namespace
 
-const char* name_of(Algorithm algorithm) { return kAlgorithms[static_cast<std::size_t>(algorithm)]; }
+const char* name_of(Algorithm algorithm) {
+  return kAlgorithms[static_cast<std::size_t>(algorithm)];
+}
 const char* name_of(Protocol protocol) { return kProtocols[static_cast<std::size_t>(protocol)]; }
 
 Result<Algorithm> parse_algorithm(std::string_view text) {

@@ -72,18 +72,22 @@ void deal_out(LaunchPlan& plan, const TunerInput& in, const Settings& s, Collect
   if (p == Protocol::ll) traffic_per_byte *= 4;
   constexpr std::int64_t kCellTraffic = 16 << 10;
   const auto ceil_div = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
-  const std::int64_t cell = std::max<std::int64_t>(16, ceil_div(kCellTraffic / traffic_per_byte, 16) * 16);
+  const std::int64_t cell =
+      std::max<std::int64_t>(16, ceil_div(kCellTraffic / traffic_per_byte, 16) * 16);
   plan.cell_bytes = cell;
   const std::int64_t cells = ceil_div(data, cell);
   const std::int64_t traffic = std::max(kCellTraffic, data * traffic_per_byte / plan.max_channels);
   const std::int64_t per_channel =
       std::max<std::int64_t>(1, std::min(cells, ceil_div(traffic, cell * traffic_per_byte)));
-  plan.channels = static_cast<int>(std::clamp<std::int64_t>(ceil_div(cells, per_channel), 1, plan.max_channels));
+  plan.channels = static_cast<int>(
+      std::clamp<std::int64_t>(ceil_div(cells, per_channel), 1, plan.max_channels));
 }
 
 /// Halves `chunk` down to `floor` while fewer than `wanted` of them come to each channel.
-void halve(std::int64_t& chunk, std::int64_t floor, std::int64_t bytes, int channels, double wanted) {
-  while (chunk > floor && static_cast<double>(bytes) / static_cast<double>(channels * chunk) < wanted)
+void halve(std::int64_t& chunk, std::int64_t floor, std::int64_t bytes, int channels,
+           double wanted) {
+  while (chunk > floor &&
+         static_cast<double>(bytes) / static_cast<double>(channels * chunk) < wanted)
     chunk /= 2;
 }
 
@@ -91,7 +95,8 @@ void halve(std::int64_t& chunk, std::int64_t floor, std::int64_t bytes, int chan
 struct Step {
   std::int64_t times, size;
 };
-void shrink(std::int64_t& chunk, std::span<const Step> steps, std::int64_t bytes, std::int64_t heads_and_channels) {
+void shrink(std::int64_t& chunk, std::span<const Step> steps, std::int64_t bytes,
+            std::int64_t heads_and_channels) {
   for (const Step step : steps)
     if (chunk > step.size && bytes < step.times * heads_and_channels * chunk) chunk = step.size;
 }
@@ -119,7 +124,8 @@ std::int64_t chunk_of(const LaunchPlan& plan, const TunerInput& in, const Settin
       return chunk;
     }
     case Algorithm::nvls_tree: {
-      std::int64_t chunk = std::min(slot, s.nvls_tree_max_chunk.value_or(in.nodes >= 4 ? 64 << 10 : 128 << 10));
+      std::int64_t chunk =
+          std::min(slot, s.nvls_tree_max_chunk.value_or(in.nodes >= 4 ? 64 << 10 : 128 << 10));
       constexpr Step kSteps[] = {{32, 256 << 10}, {16, 128 << 10}, {4, 64 << 10}, {1, 32 << 10}};
       shrink(chunk, kSteps, bytes, operations);
       return chunk;
@@ -140,7 +146,8 @@ std::int64_t slot_bytes(const TunerInput& in, const Settings& s, Protocol p) {
   switch (p) {
     case Protocol::ll: return s.buffer_ll.value_or(512 << 10) / kSlots / 2;
     case Protocol::ll128:
-      return s.buffer_ll128.value_or(std::int64_t{120} * kMostThreads * 8 * kSlots) / kSlots / 128 * 120;
+      return s.buffer_ll128.value_or(std::int64_t{120} * kMostThreads * 8 * kSlots) / kSlots / 128 *
+             120;
     case Protocol::simple: break;
   }
   const bool small = in.cpu_arch == CpuArch::arm && s.version < release(2, 19);
@@ -148,7 +155,8 @@ std::int64_t slot_bytes(const TunerInput& in, const Settings& s, Protocol p) {
 }
 
 int slots_per_message(Collective collective, Algorithm algorithm, Protocol protocol) {
-  const bool rotates = collective == Collective::all_reduce || collective == Collective::all_gather ||
+  const bool rotates = collective == Collective::all_reduce ||
+                       collective == Collective::all_gather ||
                        collective == Collective::reduce_scatter;
   return algorithm == Algorithm::ring && protocol == Protocol::simple && rotates ? 2 : 1;
 }

@@ -6,9 +6,9 @@
 namespace isleway::nccl {
 
 struct LaunchPlan {
-  int max_channels = 1;  ///< that the size deserves
-  int channels = 1;      ///< that get work once it is dealt out in cells
-  int threads = 512;     ///< of one channel's block
+  int max_channels = 1;          ///< that the size deserves
+  int channels = 1;              ///< that get work once it is dealt out in cells
+  int threads = 512;             ///< of one channel's block
   std::int64_t chunk_bytes = 0;  ///< data of one step of the algorithm
   std::int64_t slice_bytes = 0;  ///< data of one message
   std::int64_t cell_bytes = 16;  ///< work is dealt out in multiples of this

@@ -7,10 +7,10 @@ namespace isleway::nccl {
 
 struct PeerPlan {
   Protocol protocol = Protocol::simple;
-  int channels = 1;       ///< of all
-  int per_peer = 1;       ///< that the bytes for one peer are split over
+  int channels = 1;  ///< of all
+  int per_peer = 1;  ///< that the bytes for one peer are split over
   Chunking chunking;
-  int group_ranks = 8;    ///< rounds visit groups of so many
+  int group_ranks = 8;  ///< rounds visit groups of so many
 };
 
 /// `bytes` go to one peer. Between nodes it is the network's rules that count, since the

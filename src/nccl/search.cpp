@@ -68,10 +68,12 @@ Search::Search(System& system, int pattern, SearchLimits limits, const Settings&
   const int gpus = system.count(NodeType::gpu);
   best_.min_channels = limits.min_channels;
   best_.max_channels = limits.max_channels;
-  best_.pattern = gpus == 1 && pattern != ring_pattern && pattern != nvls_pattern ? plain_tree : pattern;
+  best_.pattern =
+      gpus == 1 && pattern != ring_pattern && pattern != nvls_pattern ? plain_tree : pattern;
   pattern_ = best_.pattern;
   try_same_ = pattern != nvls_pattern;
-  const bool may_cross = pattern == ring_pattern || pattern == balanced_tree || pattern == split_tree;
+  const bool may_cross =
+      pattern == ring_pattern || pattern == balanced_tree || pattern == split_tree;
   cross_nic_ = system.count(NodeType::net) > 1 && may_cross ? settings.cross_nic : 0;
   if (gpus > 1) intra_ = path_range(system, NodeType::gpu);
   if (has_network()) inter_ = path_range(system, NodeType::net);
@@ -86,7 +88,8 @@ Search::Search(System& system, int pattern, SearchLimits limits, const Settings&
   best_.cross_nic = cross_nic_ == 1 ? 1 : 0;
   speeds_ = candidate_speeds(system.min_sm(), has_network(), settings.version);
   total_ = system.total_bandwidth;
-  if (gpus > 1 && pattern != ring_pattern) total_ *= static_cast<float>(gpus) / static_cast<float>(gpus - 1);
+  if (gpus > 1 && pattern != ring_pattern)
+    total_ *= static_cast<float>(gpus) / static_cast<float>(gpus - 1);
   next_ = best_;
 }
 
@@ -134,7 +137,8 @@ bool Search::relax() {
   next_.type_intra = intra_.least;
 
   if (has_network() && next_.type_inter < inter_.most &&
-      (best_.channels == 0 || next_.type_inter < best_.type_inter || next_.type_inter < PathKind::pxn)) {
+      (best_.channels == 0 || next_.type_inter < best_.type_inter ||
+       next_.type_inter < PathKind::pxn)) {
     next_.type_inter = next_kind(next_.type_inter, settings_.version);
     return true;
   }
@@ -146,7 +150,8 @@ bool Search::relax() {
   }
   next_.cross_nic = cross_nic_ == 1 ? 1 : 0;
 
-  if (index_ + 1 < speeds_.size() && (best_.channels == 0 || speeds_[index_ + 1] / best_.bw_inter > .49F)) {
+  if (index_ + 1 < speeds_.size() &&
+      (best_.channels == 0 || speeds_[index_ + 1] / best_.bw_inter > .49F)) {
     ++index_;
     next_.bw_intra = next_.bw_inter = speed();
     return true;
@@ -192,8 +197,8 @@ bool Search::raise_speed() {
 }
 
 SearchGraph Search::run() {
-  while (index_ + 1 < speeds_.size() &&
-         (speed() > system_.max_bandwidth || speed() * static_cast<float>(best_.min_channels) > total_))
+  while (index_ + 1 < speeds_.size() && (speed() > system_.max_bandwidth ||
+                                         speed() * static_cast<float>(best_.min_channels) > total_))
     ++index_;
   next_.bw_intra = next_.bw_inter = speed();
   while (!attempt() && relax()) {
@@ -225,7 +230,8 @@ void SearchGraph::make_room(int gpus) {
   inter.resize(channels + 1, {-1, -1});
 }
 
-SearchGraph search_graph(System& system, int pattern, SearchLimits limits, const Settings& settings) {
+SearchGraph search_graph(System& system, int pattern, SearchLimits limits,
+                         const Settings& settings) {
   const bool switched = system.count(NodeType::nvs) > 0;
   if (pattern == nvls_pattern && (!switched || system.min_sm() < 90)) {
     SearchGraph none;

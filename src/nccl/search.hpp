@@ -16,8 +16,8 @@ struct SearchGraph {
   PathKind type_intra = PathKind::loc, type_inter = PathKind::pix;
   bool same_channels = true;
   int hops = 0;
-  std::vector<std::vector<int>> intra;         ///< ranks of the system, by channel
-  std::vector<std::pair<int, int>> inter;      ///< ports (node numbers): in, out
+  std::vector<std::vector<int>> intra;     ///< ranks of the system, by channel
+  std::vector<std::pair<int, int>> inter;  ///< ports (node numbers): in, out
 
   /// Room for one more channel at `channels`.
   void make_room(int gpus);
@@ -29,7 +29,8 @@ struct SearchLimits {
 
 /// The best graph of `pattern`. With nothing found, one channel in order over anything
 /// (NVLS: none at all), as NCCL falls back. The system's bandwidths are as before.
-SearchGraph search_graph(System& system, int pattern, SearchLimits limits, const Settings& settings);
+SearchGraph search_graph(System& system, int pattern, SearchLimits limits,
+                         const Settings& settings);
 
 /// Channels that a communicator may have.
 int most_channels(Version version);

@@ -29,10 +29,8 @@ void SearchWalk::from_network(Way way) {
     attempt_.latency_inter = port.latency;
     for (const int other : nets)
       if (same_port(system_.node(other), port)) system_.node(other).bandwidth -= bandwidth;
-    if (attempt_.pattern == nvls_pattern)
-      nvls_from_port(net, nets, way);
-    else
-      from_port(net, way);
+    if (attempt_.pattern == nvls_pattern) nvls_from_port(net, nets, way);
+    else from_port(net, way);
     for (const int other : nets)
       if (same_port(system_.node(other), port)) system_.node(other).bandwidth += bandwidth;
   }

@@ -8,9 +8,7 @@ namespace {
 
 /// Bandwidths are sums and differences of decimal numbers; without this they would drift
 /// apart and decisions with them.
-void subtract(float& from, float amount) {
-  from = std::round((from - amount) * 1000) / 1000;
-}
+void subtract(float& from, float amount) { from = std::round((from - amount) * 1000) / 1000; }
 
 bool is_tree(int pattern) {
   return pattern == balanced_tree || pattern == split_tree || pattern == plain_tree;
@@ -19,8 +17,13 @@ bool is_tree(int pattern) {
 }  // namespace
 
 SearchWalk::SearchWalk(System& system, SearchGraph& attempt, SearchGraph& best, long budget)
-    : system_(system), attempt_(attempt), best_(best), budget_(budget),
-      gpus_(system.count(NodeType::gpu)), used_(gpus_, 0), position_of_rank_(gpus_, 0) {
+    : system_(system),
+      attempt_(attempt),
+      best_(best),
+      budget_(budget),
+      gpus_(system.count(NodeType::gpu)),
+      used_(gpus_, 0),
+      position_of_rank_(gpus_, 0) {
   for (int i = 0; i < gpus_; ++i) position_of_rank_[system_.gpu(i).rank] = i;
   if (system_.count(NodeType::net) == 0) return;
   all_ports_ = find_ports(0, gpus_);
@@ -31,9 +34,10 @@ SearchWalk::Way SearchWalk::way() const {
   Way way;
   const bool network = system_.count(NodeType::net) > 0;
   if (network)
-    way.back_to_net = attempt_.pattern == ring_pattern ? gpus_ - 1 : attempt_.pattern == split_tree ? 1 : 0;
-  else if (attempt_.pattern == ring_pattern)
-    way.back_to_first = gpus_ - 1;
+    way.back_to_net = attempt_.pattern == ring_pattern ? gpus_ - 1
+                      : attempt_.pattern == split_tree ? 1
+                                                       : 0;
+  else if (attempt_.pattern == ring_pattern) way.back_to_first = gpus_ - 1;
   return way;
 }
 
@@ -144,8 +148,10 @@ bool SearchWalk::follow(int from, int to, int times) {
   const PathKind allowed = intra ? attempt_.type_intra : attempt_.type_inter;
   if (path.type >= PathKind::dis) return false;
   if (times == 1 && path.type > allowed) return false;
-  if (times == 1 && is_tree(attempt_.pattern) && system_.path(to, from).type > allowed) return false;
-  const float bandwidth = (intra ? attempt_.bw_intra : attempt_.bw_inter) * static_cast<float>(times);
+  if (times == 1 && is_tree(attempt_.pattern) && system_.path(to, from).type > allowed)
+    return false;
+  const float bandwidth =
+      (intra ? attempt_.bw_intra : attempt_.bw_inter) * static_cast<float>(times);
   const std::size_t steps = take(path, from, path.wires.size(), bandwidth);
   if (steps < path.wires.size()) {
     take(path, from, steps, -bandwidth);
@@ -155,7 +161,8 @@ bool SearchWalk::follow(int from, int to, int times) {
   return true;
 }
 
-std::size_t SearchWalk::take(const SystemPath& path, int start, std::size_t steps, float bandwidth) {
+std::size_t SearchWalk::take(const SystemPath& path, int start, std::size_t steps,
+                             float bandwidth) {
   float over_pci = bandwidth;
   const SystemNode& origin = system_.node(start);
   if (path.type == PathKind::phb && origin.type == NodeType::gpu)
@@ -170,11 +177,13 @@ std::size_t SearchWalk::take(const SystemPath& path, int start, std::size_t step
     const SystemNode& to = system_.node(wire.to);
     const float forward = wire.type == WireType::pci ? over_pci : bandwidth;
     float backward = 0;
-    if (to.type == NodeType::gpu && to.sm < 80 && origin.type != NodeType::gpu) backward += forward / 8;
+    if (to.type == NodeType::gpu && to.sm < 80 && origin.type != NodeType::gpu)
+      backward += forward / 8;
     if (to.type == NodeType::cpu && to.arch == CpuArch::power && wire.type == WireType::nvlink)
       backward += forward;
     const int back = backward != 0 ? wire.back : -1;
-    if (wire.bandwidth < forward || (back >= 0 && system_.wire(back).bandwidth < backward)) return i;
+    if (wire.bandwidth < forward || (back >= 0 && system_.wire(back).bandwidth < backward))
+      return i;
     subtract(wire.bandwidth, forward);
     if (back >= 0) subtract(system_.wire(back).bandwidth, backward);
   }

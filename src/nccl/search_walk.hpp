@@ -63,8 +63,8 @@ class SearchWalk {
   int gpus_;
   std::vector<std::uint64_t> used_;  ///< by GPU position: channels that it is part of
   std::vector<int> position_of_rank_;
-  std::vector<int> all_ports_;                ///< in the order in which they are tried
-  std::vector<std::vector<int>> ports_of_;    ///< by GPU position
+  std::vector<int> all_ports_;              ///< in the order in which they are tried
+  std::vector<std::vector<int>> ports_of_;  ///< by GPU position
 };
 
 }  // namespace isleway::nccl

@@ -20,7 +20,7 @@ Result<std::int64_t> whole_number(const std::string& text) {
 }
 
 template <class T>
-Apply number(std::optional<T> Settings::* field, std::int64_t least, std::int64_t most) {
+Apply number(std::optional<T> Settings::*field, std::int64_t least, std::int64_t most) {
   return [=](Settings& settings, const std::string& text) -> Result<void> {
     const auto value = whole_number(text);
     if (!value) return tl::unexpected(value.error());
@@ -31,7 +31,7 @@ Apply number(std::optional<T> Settings::* field, std::int64_t least, std::int64_
   };
 }
 
-Apply plain_number(int Settings::* field, std::int64_t most) {
+Apply plain_number(int Settings::*field, std::int64_t most) {
   return [=](Settings& settings, const std::string& text) -> Result<void> {
     const auto value = whole_number(text);
     if (!value) return tl::unexpected(value.error());
@@ -43,7 +43,7 @@ Apply plain_number(int Settings::* field, std::int64_t most) {
 }
 
 /// NCCL reads switches as numbers: 0 is off, anything else on. `inverted`: *_DISABLE.
-Apply flag(bool Settings::* field, bool inverted = false) {
+Apply flag(bool Settings::*field, bool inverted = false) {
   return [=](Settings& settings, const std::string& text) -> Result<void> {
     const auto value = parse_int(trim(text));
     if (!value) return fail(fmt::format("\"{}\" is no switch", text), "0 or 1");
@@ -52,7 +52,7 @@ Apply flag(bool Settings::* field, bool inverted = false) {
   };
 }
 
-Apply level(std::optional<PathKind> Settings::* field) {
+Apply level(std::optional<PathKind> Settings::*field) {
   return [=](Settings& settings, const std::string& text) -> Result<void> {
     settings.*field = parse_level(text);
     if (!(settings.*field))
@@ -95,8 +95,7 @@ const std::map<std::string, Apply, std::less<>>& variables() {
       {"NCCL_LL_BUFFSIZE", number(&Settings::buffer_ll, 1 << 10, kMostBytes)},
       {"NCCL_LL128_BUFFSIZE", number(&Settings::buffer_ll128, 1 << 10, kMostBytes)},
       {"NCCL_NVLS_CHUNKSIZE", number(&Settings::nvls_chunk, 1 << 10, kMostBytes)},
-      {"NCCL_NVLSTREE_MAX_CHUNKSIZE",
-       number(&Settings::nvls_tree_max_chunk, 1 << 10, kMostBytes)},
+      {"NCCL_NVLSTREE_MAX_CHUNKSIZE", number(&Settings::nvls_tree_max_chunk, 1 << 10, kMostBytes)},
       {"NCCL_P2P_NET_CHUNKSIZE", number(&Settings::p2p_net_chunk, 1 << 10, kMostBytes)},
       {"NCCL_P2P_PCI_CHUNKSIZE", number(&Settings::p2p_pci_chunk, 1 << 10, kMostBytes)},
       {"NCCL_P2P_NVL_CHUNKSIZE", number(&Settings::p2p_nvl_chunk, 1 << 10, kMostBytes)},
@@ -131,9 +130,9 @@ const std::map<std::string, Apply, std::less<>>& variables() {
 
 /// Real settings that change nothing here: how bytes get to the wire, names, logs.
 constexpr std::array<std::string_view, 14> kWithoutEffect = {
-    "NCCL_DEBUG", "NCCL_IB_", "NCCL_SOCKET_", "NCCL_NSOCKS_", "NCCL_NET", "NCCL_TUNER_",
-    "NCCL_PROFILER_", "NCCL_TOPO_", "NCCL_GRAPH_", "NCCL_COMM_", "NCCL_HOSTID", "NCCL_CUMEM_",
-    "NCCL_LAUNCH_", "NCCL_SET_"};
+    "NCCL_DEBUG",  "NCCL_IB_",       "NCCL_SOCKET_", "NCCL_NSOCKS_", "NCCL_NET",
+    "NCCL_TUNER_", "NCCL_PROFILER_", "NCCL_TOPO_",   "NCCL_GRAPH_",  "NCCL_COMM_",
+    "NCCL_HOSTID", "NCCL_CUMEM_",    "NCCL_LAUNCH_", "NCCL_SET_"};
 
 std::string remark_on(const std::string& name) {
   for (const std::string_view prefix : kWithoutEffect)

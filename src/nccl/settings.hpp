@@ -31,8 +31,8 @@ struct Settings {
   Allowed<kProtocolCount> protocols;
 
   std::optional<int> threads, ll128_threads;
-  std::optional<int> min_channels, max_channels, nvls_channels, min_p2p_channels,
-      max_p2p_channels, channels_per_net_peer;
+  std::optional<int> min_channels, max_channels, nvls_channels, min_p2p_channels, max_p2p_channels,
+      channels_per_net_peer;
   std::optional<std::int64_t> buffer_simple, buffer_ll, buffer_ll128;
   std::optional<std::int64_t> nvls_chunk, nvls_tree_max_chunk, p2p_net_chunk, p2p_pci_chunk,
       p2p_nvl_chunk, p2p_ll_threshold;

@@ -18,29 +18,29 @@ enum class WireType : std::uint8_t { loc, nvlink, c2c, pci, sys, net };
 struct SystemNode {
   NodeType type = NodeType::gpu;
   int host = 0;
-  DeviceIndex device = 0;    ///< in the unit; an NVSwitch node stands for all
-  std::vector<int> wires;    ///< out of this node, in the order in which searches try them
+  DeviceIndex device = 0;  ///< in the unit; an NVSwitch node stands for all
+  std::vector<int> wires;  ///< out of this node, in the order in which searches try them
   // GPU
   int sm = 0;
-  int cuda_device = 0;       ///< number on its host
-  int rank = 0;              ///< among the GPUs of the system
+  int cuda_device = 0;  ///< number on its host
+  int rank = 0;         ///< among the GPUs of the system
   bool gpudirect = true;
   // CPU
   CpuArch arch = CpuArch::x86;
   CpuVendor vendor = CpuVendor::intel;
   // network port
-  float bandwidth = 0;       ///< what channels have left of it
-  double latency = 0;        ///< us, as its plugin claims
-  std::uint64_t asic = 0;    ///< ports of one ASIC share its bandwidth
+  float bandwidth = 0;     ///< what channels have left of it
+  double latency = 0;      ///< us, as its plugin claims
+  std::uint64_t asic = 0;  ///< ports of one ASIC share its bandwidth
   int port = 0;
-  int local_gpu = -1;        ///< position of the GPU that drives it
+  int local_gpu = -1;  ///< position of the GPU that drives it
 };
 
 struct Wire {
-  int from = 0, to = 0;      ///< node numbers
+  int from = 0, to = 0;  ///< node numbers
   WireType type = WireType::pci;
-  float bandwidth = 0;       ///< what channels have left of it
-  int back = -1;             ///< the wire the other way
+  float bandwidth = 0;  ///< what channels have left of it
+  int back = -1;        ///< the wire the other way
 };
 
 struct SystemPath {
@@ -57,7 +57,9 @@ class System {
   /// Between devices of one node only, no port of the network takes part.
   void drop_network();
 
-  const std::vector<int>& of(NodeType type) const { return by_type_[static_cast<std::size_t>(type)]; }
+  const std::vector<int>& of(NodeType type) const {
+    return by_type_[static_cast<std::size_t>(type)];
+  }
   int node_count() const { return static_cast<int>(nodes_.size()); }
   int count(NodeType type) const { return static_cast<int>(of(type).size()); }
   SystemNode& node(int number) { return nodes_[number]; }

@@ -26,7 +26,8 @@ class SystemBuilder {
     for (const int gpu : system_.of(NodeType::gpu)) add_links_of(gpu, LinkKind::c2c);
     join_cpus();
     for (const int cpu : system_.of(NodeType::cpu)) put_uplinks_last(cpu, -1);
-    for (std::size_t wire = 0; wire < system_.wires_.size(); ++wire) find_back(static_cast<int>(wire));
+    for (std::size_t wire = 0; wire < system_.wires_.size(); ++wire)
+      find_back(static_cast<int>(wire));
     number_endpoints();
     return std::move(system_);
   }
@@ -146,7 +147,8 @@ class SystemBuilder {
       const SystemNode &x = system_.nodes_[a], &y = system_.nodes_[b];
       return std::pair(x.host, x.cuda_device) < std::pair(y.host, y.cuda_device);
     });
-    for (std::size_t i = 0; i < gpus.size(); ++i) system_.nodes_[gpus[i]].rank = static_cast<int>(i);
+    for (std::size_t i = 0; i < gpus.size(); ++i)
+      system_.nodes_[gpus[i]].rank = static_cast<int>(i);
   }
 
   void add_links_of(int gpu, LinkKind kind) {
@@ -160,8 +162,9 @@ class SystemBuilder {
       if (to == DeviceKind::cpu && !here(other)) continue;
       if (to == DeviceKind::nvswitch && node_of_[other] < 0) node_of_[other] = nvs_node(other);
       if (node_of_[other] < 0) continue;
-      const float one = kind == LinkKind::c2c ? static_cast<float>(link.link_rate.GBs())
-                                              : nvlink_rate(system_.nodes_[gpu].sm, settings_.version);
+      const float one = kind == LinkKind::c2c
+                            ? static_cast<float>(link.link_rate.GBs())
+                            : nvlink_rate(system_.nodes_[gpu].sm, settings_.version);
       const bool as_nvlink = kind == LinkKind::nvlink || settings_.version < release(2, 26);
       join(gpu, node_of_[other], as_nvlink ? WireType::nvlink : WireType::c2c,
            one * static_cast<float>(link.count));

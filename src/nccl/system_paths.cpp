@@ -19,8 +19,8 @@ PathKind kind_of(WireType type) {
 
 /// The worse of the two, except that PCIe behind C2C has a name of its own.
 PathKind merged(PathKind a, PathKind b, Version version) {
-  const bool c2c_and_host = (a == PathKind::phb && b == PathKind::c2c) ||
-                            (a == PathKind::c2c && b == PathKind::phb);
+  const bool c2c_and_host =
+      (a == PathKind::phb && b == PathKind::c2c) || (a == PathKind::c2c && b == PathKind::phb);
   return c2c_and_host && version >= release(2, 27) ? PathKind::p2c : std::max(a, b);
 }
 
@@ -83,7 +83,8 @@ void System::detour(int via, int from, int to) {
   const SystemPath &first = path(from, via), &second = path(via, to);
   SystemPath joined = first;
   joined.wires.insert(joined.wires.end(), second.wires.begin(), second.wires.end());
-  joined.type = nodes_[via].type == NodeType::gpu ? PathKind::pxn : std::max(first.type, second.type);
+  joined.type =
+      nodes_[via].type == NodeType::gpu ? PathKind::pxn : std::max(first.type, second.type);
   joined.bandwidth = std::min(first.bandwidth, second.bandwidth);
   paths_[index(from, to)] = std::move(joined);
 }

@@ -9,9 +9,9 @@ namespace isleway::nccl {
 
 inline constexpr float kLocalRate = 5000;  ///< inside a device
 
-float nvlink_rate(int sm, Version version);                 ///< one link
-float pcie_rate(const Link& link);                          ///< as trained
-float socket_rate(const CpuInfo& cpu, Version version);     ///< between NUMA nodes
+float nvlink_rate(int sm, Version version);              ///< one link
+float pcie_rate(const Link& link);                       ///< as trained
+float socket_rate(const CpuInfo& cpu, Version version);  ///< between NUMA nodes
 CpuArch arch_of(const CpuInfo& cpu);
 CpuVendor vendor_of(const CpuInfo& cpu);
 

@@ -2,7 +2,6 @@
 
 #include <bit>
 
-
 namespace isleway::nccl {
 namespace {
 
@@ -17,15 +16,35 @@ constexpr auto kSimple = index_of(Protocol::simple);
 constexpr PerProtocol simple_only(double latency) { return {0, 0, latency}; }
 
 // Rows in the order of Algorithm, as of 2.28.
-constexpr PerAlgorithm kBase = {{{6.8, 14.0, 8.4}, {6.6, 14.0, 8.4}, simple_only(0),
-                                 simple_only(0), simple_only(0), simple_only(0), simple_only(8)}};
+constexpr PerAlgorithm kBase = {{{6.8, 14.0, 8.4},
+                                 {6.6, 14.0, 8.4},
+                                 simple_only(0),
+                                 simple_only(0),
+                                 simple_only(0),
+                                 simple_only(0),
+                                 simple_only(8)}};
 constexpr std::array<PerAlgorithm, 3> kHop = {{
-    {{{.6, 1.25, 4.0}, {.6, 1.9, 3.4}, simple_only(3.7), simple_only(2.8), simple_only(25),
-      simple_only(25), simple_only(4.0)}},
-    {{{1.0, 1.9, 4.0}, {1.0, 2.5, 5.7}, simple_only(3.7), simple_only(2.8), simple_only(0),
-      simple_only(0), simple_only(4.0)}},
-    {{{5.0, 8.5, 14}, {2.7, 4.0, 14}, simple_only(31), simple_only(30), simple_only(18),
-      simple_only(20.9), simple_only(14)}},
+    {{{.6, 1.25, 4.0},
+      {.6, 1.9, 3.4},
+      simple_only(3.7),
+      simple_only(2.8),
+      simple_only(25),
+      simple_only(25),
+      simple_only(4.0)}},
+    {{{1.0, 1.9, 4.0},
+      {1.0, 2.5, 5.7},
+      simple_only(3.7),
+      simple_only(2.8),
+      simple_only(0),
+      simple_only(0),
+      simple_only(4.0)}},
+    {{{5.0, 8.5, 14},
+      {2.7, 4.0, 14},
+      simple_only(31),
+      simple_only(30),
+      simple_only(18),
+      simple_only(20.9),
+      simple_only(14)}},
 }};
 
 constexpr PerScale same(double value) { return {value, value, value}; }
@@ -33,8 +52,7 @@ constexpr PerScale same(double value) { return {value, value, value}; }
 // Rows: Volta, Ampere, Hopper, Blackwell, as of 2.28.
 constexpr PerArchitecture kLlTotal = {
     {{39, 39, 20.4}, {87.7, 22.5, 19}, {141, 45, 35}, {282, 90, 70}}};
-constexpr PerArchitecture kRingLl128 = {
-    {same(20), same(20), same(36.7), {73.4, 34.6, 73.4}}};
+constexpr PerArchitecture kRingLl128 = {{same(20), same(20), same(36.7), {73.4, 34.6, 73.4}}};
 constexpr PerArchitecture kTreeLl128Caps = {
     {same(20), same(20), {36.7, 36.7, 29}, {55.6, 31.67, 20}}};
 constexpr PerArchitecture kTreeSimple = {

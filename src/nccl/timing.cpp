@@ -41,7 +41,8 @@ Result<Timing> Timing::read(const Parts& parts, Architecture architecture) {
     for (std::size_t t = 1; t < kTransports; ++t) {
       const char* where = kTransportKeys[t];
       protocol.hop[t] = constants.us(fmt::format("nccl.hop.{}.{}", where, kProtocolKeys[p]));
-      protocol.message[t] = constants.us(fmt::format("nccl.message.{}.{}", where, kProtocolKeys[p]));
+      protocol.message[t] =
+          constants.us(fmt::format("nccl.message.{}.{}", where, kProtocolKeys[p]));
     }
   }
   timing.launch = constants.us("nccl.launch");

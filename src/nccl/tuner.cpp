@@ -24,7 +24,8 @@ Tuner::Tuner(TunerInput input, const Settings& settings)
 }
 
 void Tuner::fill(Collective collective, Algorithm algorithm, Protocol protocol) {
-  Price& price = prices_[static_cast<std::size_t>(collective)][index_of(algorithm)][index_of(protocol)];
+  Price& price =
+      prices_[static_cast<std::size_t>(collective)][index_of(algorithm)][index_of(protocol)];
   const ModelPoint point{input_, tables_, settings_, collective, algorithm, protocol};
   price.why_not = unavailable(point);
   if (!price.why_not.empty()) return;

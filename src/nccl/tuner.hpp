@@ -10,7 +10,11 @@ enum class CpuVendor : std::uint8_t { intel, amd, other };
 
 /// NCCL_TOPO_PATTERN_*: the numbers that logs and graph files show.
 enum Pattern : int {
-  balanced_tree = 1, split_tree = 2, plain_tree = 3, ring_pattern = 4, nvls_pattern = 5,
+  balanced_tree = 1,
+  split_tree = 2,
+  plain_tree = 3,
+  ring_pattern = 4,
+  nvls_pattern = 5,
   collnet_direct_pattern = 6
 };
 
@@ -22,7 +26,7 @@ struct TunerInput {
   CpuVendor cpu_vendor = CpuVendor::intel;
   Graph ring, tree, nvls;
   bool nvls_supported = false;
-  int channels = 1;       ///< of collectives, after connecting
+  int channels = 1;  ///< of collectives, after connecting
   int nvls_channels = 0;
 };
 

@@ -23,7 +23,8 @@ double ring_bus(const ModelPoint& p, double bus) {
   const double channels = p.graph().channels;
   if (p.protocol == Protocol::ll) {
     if (p.settings.version >= release(2, 21)) return std::min(ll_cap(p), bus / 2);
-    const bool reduces = p.collective == Collective::all_reduce || p.collective == Collective::reduce;
+    const bool reduces =
+        p.collective == Collective::all_reduce || p.collective == Collective::reduce;
     return std::min(ll_cap(p), bus / (p.input.nodes > 1 || reduces ? 4 : 3));
   }
   if (p.protocol == Protocol::ll128) {

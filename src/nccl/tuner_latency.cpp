@@ -15,8 +15,8 @@ double hop(const ModelPoint& p, HopClass where, Algorithm algorithm) {
   if (p.input.cpu_arch == CpuArch::power && where == HopClass::pci &&
       algorithm == Algorithm::tree && p.protocol == Protocol::simple)
     algorithm = Algorithm::ring;
-  return p.tables.hop_latency[static_cast<std::size_t>(where)][index_of(algorithm)]
-                             [index_of(p.protocol)];
+  return p.tables
+      .hop_latency[static_cast<std::size_t>(where)][index_of(algorithm)][index_of(p.protocol)];
 }
 
 HopClass inside(const ModelPoint& p) {

@@ -14,13 +14,15 @@ std::string ll128_refused(const ModelPoint& p) {
   const bool far = in.min_sm >= 90 && p.settings.ll128_c2c && p.settings.version >= release(2, 27);
   const PathKind furthest = far ? PathKind::pxn : PathKind::pxb;
   if (graph.type_inter > furthest)
-    return fmt::format("LL128 needs NICs within {} of the GPUs; here they are {} away, and such a "
-                       "path may break up its 128-byte stores",
-                       name_of(furthest), name_of(graph.type_inter));
+    return fmt::format(
+        "LL128 needs NICs within {} of the GPUs; here they are {} away, and such a "
+        "path may break up its 128-byte stores",
+        name_of(furthest), name_of(graph.type_inter));
   if (graph.type_intra > PathKind::nvb)
-    return fmt::format("LL128 needs NVLink between all GPUs of a node; here a hop crosses {}, "
-                       "which may break up its 128-byte stores",
-                       name_of(graph.type_intra));
+    return fmt::format(
+        "LL128 needs NVLink between all GPUs of a node; here a hop crosses {}, "
+        "which may break up its 128-byte stores",
+        name_of(graph.type_intra));
   return {};
 }
 
@@ -28,8 +30,10 @@ std::string nvls_refused(const ModelPoint& p) {
   const TunerInput& in = p.input;
   if (!p.settings.nvls) return "NVLS is disabled by NCCL_NVLS_ENABLE=0";
   if (in.min_sm < 90)
-    return fmt::format("NVLS needs NVSwitches of Hopper or later (compute capability 9.0; here "
-                       "{}.{})", in.min_sm / 10, in.min_sm % 10);
+    return fmt::format(
+        "NVLS needs NVSwitches of Hopper or later (compute capability 9.0; here "
+        "{}.{})",
+        in.min_sm / 10, in.min_sm % 10);
   if (!in.nvls_supported || in.nvls.channels == 0)
     return "NVLS needs NVSwitches with multicast between the GPUs";
   if (in.nvls.channels < 2) return "NVLS needs at least two heads";

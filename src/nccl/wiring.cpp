@@ -37,8 +37,10 @@ int NcclWiring::rank_of(int agent) const {
 }
 
 int NcclWiring::graph_channel(Port port) const {
-  if (algorithm_ == Algorithm::ring) return port.stream % std::max(1, context_.graphs.ring.channels);
-  if (algorithm_ == Algorithm::tree) return port.stream / 2 % std::max(1, context_.graphs.tree.channels);
+  if (algorithm_ == Algorithm::ring)
+    return port.stream % std::max(1, context_.graphs.ring.channels);
+  if (algorithm_ == Algorithm::tree)
+    return port.stream / 2 % std::max(1, context_.graphs.tree.channels);
   return 0;
 }
 
@@ -68,14 +70,16 @@ Way NcclWiring::network_way(int from, int to, int channel) const {
 
 Way NcclWiring::find_way(int from, int to, int channel) const {
   const int a = rank_of(from), b = rank_of(to);
-  if (is_switch(from) != is_switch(to)) return routes_.to_switches(is_switch(to) ? a : b, is_switch(to));
+  if (is_switch(from) != is_switch(to))
+    return routes_.to_switches(is_switch(to) ? a : b, is_switch(to));
   if (routes_.same_node(a, b)) return routes_.inside(a, b);
   return network_way(a, b, channel);
 }
 
 const Way& NcclWiring::way(Key key) const {
   auto known = ways_.find(key);
-  if (known == ways_.end()) known = ways_.emplace(key, find_way(key.from, key.to, key.channel)).first;
+  if (known == ways_.end())
+    known = ways_.emplace(key, find_way(key.from, key.to, key.channel)).first;
   return known->second;
 }
 

@@ -15,7 +15,7 @@ std::string count_of(std::uint32_t count, const char* one) {
 std::string rate_text(Rate rate) {
   if (rate == Rate::unlimited()) return "no limit";
   return rate.GBs() >= 1000 ? fmt::format("{:.4g} TB/s", rate.GBs() / 1000)
-                              : fmt::format("{:.4g} GB/s", rate.GBs());
+                            : fmt::format("{:.4g} GB/s", rate.GBs());
 }
 
 std::string field(const char* name, const std::string& value) {

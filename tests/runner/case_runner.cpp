@@ -1,7 +1,8 @@
 // Runs one text case: tests/cases/README.md says what such a file looks like.
+#include <fmt/format.h>
+
 #include <cstdlib>
 #include <filesystem>
-#include <fmt/format.h>
 #include <string>
 #include <vector>
 
@@ -56,8 +57,8 @@ struct Ran {
 };
 
 Ran run(const std::string& command, const fs::path& folder) {
-  const std::string line = fmt::format("cd '{}' && ({}) > .stdout 2> .stderr < /dev/null",
-                                       folder.string(), command);
+  const std::string line =
+      fmt::format("cd '{}' && ({}) > .stdout 2> .stderr < /dev/null", folder.string(), command);
   const int status = std::system(line.c_str());
   return {read_file(folder / ".stdout").value_or(""), read_file(folder / ".stderr").value_or(""),
           WIFEXITED(status) ? WEXITSTATUS(status) : 128};

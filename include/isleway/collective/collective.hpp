@@ -14,8 +14,15 @@
 namespace isleway {
 
 enum class Collective : std::uint8_t {
-  all_reduce, all_gather, reduce_scatter, broadcast, reduce,
-  all_to_all, gather, scatter, sendrecv
+  all_reduce,
+  all_gather,
+  reduce_scatter,
+  broadcast,
+  reduce,
+  all_to_all,
+  gather,
+  scatter,
+  sendrecv
 };
 inline constexpr int kCollectiveCount = 9;
 
@@ -26,7 +33,7 @@ Result<Collective> parse_collective(std::string_view text);
 /// What nccl-tests means by size: the larger of what one rank sends and receives in all.
 /// Everything else (elements per rank, buffers) follows from it.
 struct CallSize {
-  std::int64_t bytes = 0;       ///< nccl-tests' "size" column
+  std::int64_t bytes = 0;  ///< nccl-tests' "size" column
   int element_bytes = 4;
 
   /// Bytes of one rank's input and output buffer for `ranks`, after nccl-tests rounded the
@@ -42,9 +49,9 @@ double bus_factor(Collective collective, int ranks);
 /// `share_unit_bytes` (the last channels take what is left); inside it an algorithm works in
 /// loops of chunks, the last loop's being smaller so that its chunks stay equal.
 struct Chunking {
-  std::int64_t chunk_bytes = 2 << 20;   ///< one step of the algorithm; a multiple of 16
-  std::int64_t slice_bytes = 1 << 20;   ///< one message; a chunk is one or more
-  std::int64_t share_unit_bytes = 16;   ///< a multiple of 16
+  std::int64_t chunk_bytes = 2 << 20;  ///< one step of the algorithm; a multiple of 16
+  std::int64_t slice_bytes = 1 << 20;  ///< one message; a chunk is one or more
+  std::int64_t share_unit_bytes = 16;  ///< a multiple of 16
 };
 
 /// One tree: parent of each rank (-1 at the root).
@@ -78,8 +85,7 @@ Result<std::unique_ptr<Schedule>> make_simple_ring(const CollectiveCall& call, i
 /// a tree with another root is turned round. The root of all_reduce is the tree's.
 /// Channel c is stream 2c on the way up, 2c + 1 on the way down.
 Result<std::unique_ptr<Schedule>> make_tree(const CollectiveCall& call,
-                                            std::vector<TreeShape> trees,
-                                            const Chunking& chunking);
+                                            std::vector<TreeShape> trees, const Chunking& chunking);
 
 /// The two complementary binary trees over n nodes: a rank inside one is a leaf in the other.
 TreeShape binary_tree(int nodes);

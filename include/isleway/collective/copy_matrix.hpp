@@ -11,7 +11,7 @@ namespace isleway {
 using Matrix = std::vector<std::vector<double>>;
 
 struct CopyMatrices {
-  Matrix unidirectional_GBs, bidirectional_GBs;   ///< peer access on where there is any
+  Matrix unidirectional_GBs, bidirectional_GBs;  ///< peer access on where there is any
   Matrix unidirectional_no_p2p_GBs, bidirectional_no_p2p_GBs;  ///< through host memory
   Matrix latency_us, latency_no_p2p_us;
   std::vector<std::vector<PathKind>> path;

@@ -26,8 +26,14 @@ class Time {
   constexpr double us() const { return static_cast<double>(ps_) * 1e-6; }
   constexpr double seconds() const { return static_cast<double>(ps_) * 1e-12; }
 
-  constexpr Time& operator+=(Time other) { ps_ += other.ps_; return *this; }
-  constexpr Time& operator-=(Time other) { ps_ -= other.ps_; return *this; }
+  constexpr Time& operator+=(Time other) {
+    ps_ += other.ps_;
+    return *this;
+  }
+  constexpr Time& operator-=(Time other) {
+    ps_ -= other.ps_;
+    return *this;
+  }
   friend constexpr Time operator+(Time a, Time b) { return Time(a.ps_ + b.ps_); }
   friend constexpr Time operator-(Time a, Time b) { return Time(a.ps_ - b.ps_); }
   friend constexpr Time operator*(Time a, std::int64_t n) { return Time(a.ps_ * n); }
@@ -58,8 +64,14 @@ class Bytes {
 
   constexpr std::int64_t count() const { return value_; }
 
-  constexpr Bytes& operator+=(Bytes other) { value_ += other.value_; return *this; }
-  constexpr Bytes& operator-=(Bytes other) { value_ -= other.value_; return *this; }
+  constexpr Bytes& operator+=(Bytes other) {
+    value_ += other.value_;
+    return *this;
+  }
+  constexpr Bytes& operator-=(Bytes other) {
+    value_ -= other.value_;
+    return *this;
+  }
   friend constexpr Bytes operator+(Bytes a, Bytes b) { return Bytes(a.value_ + b.value_); }
   friend constexpr Bytes operator-(Bytes a, Bytes b) { return Bytes(a.value_ - b.value_); }
   friend constexpr Bytes operator*(Bytes a, std::int64_t n) { return Bytes(a.value_ * n); }

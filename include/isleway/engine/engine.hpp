@@ -28,7 +28,7 @@ struct Outcome {
   bool limited_by_sender = false;
   /// Share of the time that is latency and overhead rather than moving bytes, 0 to 1.
   double latency_share = 0;
-  std::uint64_t events = 0;     ///< simulated; 0 for closed forms
+  std::uint64_t events = 0;  ///< simulated; 0 for closed forms
 };
 
 class Engine {

@@ -82,8 +82,8 @@ class MaxMinSolver {
 
   // By resource.
   std::vector<double> capacity_;
-  std::vector<double> demand_;             ///< of all flows at their caps, if those are finite
-  std::vector<std::uint32_t> uncapped_;    ///< classes with flows and without a cap
+  std::vector<double> demand_;                ///< of all flows at their caps, if those are finite
+  std::vector<std::uint32_t> uncapped_;       ///< classes with flows and without a cap
   std::vector<std::vector<Member>> members_;  ///< classes that have flows now
   std::vector<std::uint8_t> resource_state_;
   std::vector<double> frozen_load_, open_weight_;  ///< while filling

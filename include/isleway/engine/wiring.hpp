@@ -19,11 +19,11 @@ struct Connection {
   /// Interned: equal pointers are equal routes. Null: both ends on the same device.
   const Route* route = nullptr;
   double wire_expansion = 1;  ///< bytes on the wire per byte of payload (LL: 2)
-  Time latency;    ///< after the last byte left the sender until the receiver acts on it;
-                   ///< all of it: engines do not add the route's own
-  Time overhead;   ///< of the sender per message, when it can send nothing else
+  Time latency;   ///< after the last byte left the sender until the receiver acts on it;
+                  ///< all of it: engines do not add the route's own
+  Time overhead;  ///< of the sender per message, when it can send nothing else
   Rate cap = Rate::unlimited();  ///< payload that this stream's threads can move to the peer
-  int credits = 8; ///< messages that may be under way before the receiver frees one
+  int credits = 8;               ///< messages that may be under way before the receiver frees one
   Mover mover = Mover::sm;
 };
 

@@ -20,37 +20,37 @@ struct PciInfo {
 };
 
 struct GpuInfo {
-  int sm = 0;               ///< compute capability x 10 (90 = Hopper); 0 unknown
-  int nvlink_links = 0;     ///< NVLinks that the part has, wired or not
-  bool pcie_p2p = true;     ///< the product allows peer access over PCIe (GeForce: no)
-  bool gpudirect = true;    ///< NICs may reach its memory (GPUDirect RDMA)
+  int sm = 0;             ///< compute capability x 10 (90 = Hopper); 0 unknown
+  int nvlink_links = 0;   ///< NVLinks that the part has, wired or not
+  bool pcie_p2p = true;   ///< the product allows peer access over PCIe (GeForce: no)
+  bool gpudirect = true;  ///< NICs may reach its memory (GPUDirect RDMA)
   bool amd = false;
-  bool mig = false;         ///< MIG mode on: no peer access of any kind
-  std::string gcn;          ///< AMD architecture, as RCCL writes it
+  bool mig = false;  ///< MIG mode on: no peer access of any kind
+  std::string gcn;   ///< AMD architecture, as RCCL writes it
 };
 
 struct NvswitchInfo {
-  int generation = 0;    ///< 1 = DGX-2, 2 = A100, 3 = H100, 4 = Blackwell
+  int generation = 0;  ///< 1 = DGX-2, 2 = A100, 3 = H100, 4 = Blackwell
   int ports = 0;
   bool multicast = false;  ///< NVLink SHARP: multicast and in-switch reduction
 };
 
 /// One NUMA node, which is what NCCL and topo -m mean by "CPU".
 struct CpuInfo {
-  int numa = 0;                ///< -1 when the system did not say
-  int socket = -1;             ///< NUMA nodes of one socket share it; -1 unknown
-  std::string affinity;        ///< hex mask words as in NCCL's XML: "ffffffff,00000000"
-  std::string arch = "x86_64"; ///< x86_64, arm64, ppc64
-  std::string vendor;          ///< "GenuineIntel", "AuthenticAMD", ...
+  int numa = 0;                 ///< -1 when the system did not say
+  int socket = -1;              ///< NUMA nodes of one socket share it; -1 unknown
+  std::string affinity;         ///< hex mask words as in NCCL's XML: "ffffffff,00000000"
+  std::string arch = "x86_64";  ///< x86_64, arm64, ppc64
+  std::string vendor;           ///< "GenuineIntel", "AuthenticAMD", ...
   int family = 0, model = 0;
   std::string host_hash;
 };
 
 struct NicInfo {
-  Rate rate;               ///< line rate of its port(s)
+  Rate rate;  ///< line rate of its port(s)
   int port = 1;
   std::string guid;
-  double latency_us = 0;   ///< as the network plugin reports it, not a measurement
+  double latency_us = 0;  ///< as the network plugin reports it, not a measurement
   int max_connections = 0;
   bool gpudirect = true;
   bool in_network_reduction = false;  ///< SHARP-capable ("coll" in NCCL's XML)
@@ -100,11 +100,11 @@ struct Efficiency {
 struct Link {
   DeviceIndex a = 0, b = 0;  ///< PCIe: `a` is nearer to the CPU
   LinkKind kind = LinkKind::nvlink;
-  std::uint8_t generation = 0;          ///< of NVLink or PCIe; 0 unknown
+  std::uint8_t generation = 0;             ///< of NVLink or PCIe; 0 unknown
   std::uint16_t count = 1, count_max = 1;  ///< links up, links fitted
   std::uint16_t lanes = 1, lanes_max = 1;  ///< of each link: trained, capable
-  Rate link_rate;   ///< one fully trained link, one direction, before any protocol
-  Time latency;     ///< one way, for the first byte
+  Rate link_rate;  ///< one fully trained link, one direction, before any protocol
+  Time latency;    ///< one way, for the first byte
   Efficiency efficiency;
   /// PCIe links at a CPU only: links of one CPU with the same number (0 and up) leave by the
   /// same host bridge, and what hangs on them is PHB to one another. -1: a bridge of its

@@ -16,15 +16,15 @@ namespace isleway {
 /// `members` spines is one vertex whose cables are bundles: losing a member makes each
 /// bundle one cable thinner, which is what adaptive routing makes of it.
 struct NetSwitch {
-  std::string name;   ///< "leaf0.3", "spine0"
-  int tier = 0;       ///< 0 = leaf
+  std::string name;  ///< "leaf0.3", "spine0"
+  int tier = 0;      ///< 0 = leaf
   int members = 1, members_max = 1;
 };
 
 /// Which leaf a NIC's cable goes to.
 struct NicAttachment {
   std::uint32_t leaf = 0;
-  Link cable;         ///< a = NIC, b = leaf; device indices are not used
+  Link cable;  ///< a = NIC, b = leaf; device indices are not used
 };
 
 /// The description by rule that clusters are built from, e.g. by name: "ndr400-rail".
@@ -39,17 +39,17 @@ struct NetworkPlan {
   };
   std::string name = "ideal";
   Shape shape = Shape::ideal;
-  Rate port_rate;               ///< per cable; zero: as the NICs
+  Rate port_rate;                         ///< per cable; zero: as the NICs
   std::string technology = "infiniband";  ///< or "ethernet", "slingshot", "efa"
-  int leaf_ports = 64;          ///< ports of a leaf switch, both ways together
-  int hosts_per_group = 0;      ///< hosts that share leaves (a scalable unit; one leaf in a
-                                ///< fat tree); 0: as many as fit
-  double oversubscription = 1;  ///< downlink over uplink rate at the leaf
+  int leaf_ports = 64;                    ///< ports of a leaf switch, both ways together
+  int hosts_per_group = 0;            ///< hosts that share leaves (a scalable unit; one leaf in a
+                                      ///< fat tree); 0: as many as fit
+  double oversubscription = 1;        ///< downlink over uplink rate at the leaf
   double upper_oversubscription = 1;  ///< the same one tier up
-  int groups_joined = 0;        ///< dragonfly+: global cables per pair of groups; 0: as many
-                                ///< as there are ports for
+  int groups_joined = 0;              ///< dragonfly+: global cables per pair of groups; 0: as many
+                                      ///< as there are ports for
   Time switch_latency, cable_latency;
-  double efficiency = 1;        ///< payload share of the line rate
+  double efficiency = 1;  ///< payload share of the line rate
   std::string source;
 };
 
@@ -75,7 +75,9 @@ class Network {
   const std::vector<NetSwitch>& switches() const { return switches_; }
   /// Between switches; a and b of each are in `ends`.
   const std::vector<Link>& trunks() const { return trunks_; }
-  struct Ends { std::uint32_t a, b; };
+  struct Ends {
+    std::uint32_t a, b;
+  };
   const std::vector<Ends>& trunk_ends() const { return ends_; }
   /// By NIC, in fabric order (unit, then NIC of the unit).
   const std::vector<NicAttachment>& attachments() const { return attachments_; }

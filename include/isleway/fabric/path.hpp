@@ -31,16 +31,16 @@ const char* name_of(PathKind kind);
 
 /// Directed use of one link (bundle) by a route.
 struct Hop {
-  std::uint32_t link = 0;   ///< fabric-wide link number
-  bool forward = true;      ///< from the link's `a` to its `b`
-  float share = 1;          ///< of the route's bytes, when they are sprayed over planes
+  std::uint32_t link = 0;  ///< fabric-wide link number
+  bool forward = true;     ///< from the link's `a` to its `b`
+  float share = 1;         ///< of the route's bytes, when they are sprayed over planes
 };
 
 /// Where bytes go between two endpoints. A route through several NVSwitches lists every
 /// plane's links, each with the share of the bytes that it carries.
 struct Route {
   PathKind kind = PathKind::dis;
-  Time latency;             ///< of the longest plane, first byte
+  Time latency;  ///< of the longest plane, first byte
   std::vector<Hop> hops;
 
   bool exists() const { return kind != PathKind::dis; }

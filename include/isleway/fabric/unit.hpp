@@ -27,13 +27,13 @@ struct UnitModes {
 
 /// Everything that a unit is made from. Readers fill one and call Unit::make.
 struct UnitParts {
-  std::string name;      ///< catalogue name or the file's, for messages
-  std::string title;     ///< "NVIDIA DGX H100"
-  int hosts = 1;         ///< OS images (an NVL72 rack has 18)
+  std::string name;   ///< catalogue name or the file's, for messages
+  std::string title;  ///< "NVIDIA DGX H100"
+  int hosts = 1;      ///< OS images (an NVL72 rack has 18)
   std::vector<Device> devices;
   std::vector<Link> links;
   UnitModes modes;
-  std::string source;    ///< where the description comes from
+  std::string source;      ///< where the description comes from
   bool announced = false;  ///< not on sale yet: figures are the vendor's announcements
 };
 

@@ -24,14 +24,14 @@ struct NcclTestsRow {
   int line = 0;
 };
 struct NcclTestsTable {
-  std::string collective;   ///< empty when the output does not say
-  int ranks = 0;            ///< 0 unknown
+  std::string collective;  ///< empty when the output does not say
+  int ranks = 0;           ///< 0 unknown
   std::string nccl_version;
   std::vector<std::string> devices;  ///< "NVIDIA H100 80GB HBM3", by rank
   std::vector<std::string> hosts;
   std::vector<NcclTestsRow> rows;
   std::optional<double> average_busbw;
-  int line = 0;             ///< where it starts in the file
+  int line = 0;  ///< where it starts in the file
 };
 /// One run after the other into one log: in the order of the file, never empty.
 using NcclTestsTables = std::vector<NcclTestsTable>;
@@ -44,7 +44,7 @@ struct P2pTable {
 
 /// What a file turned out to hold.
 struct Document {
-  std::string format;   ///< the reader's name: "topo-m", "nccl-xml", ...
+  std::string format;  ///< the reader's name: "topo-m", "nccl-xml", ...
   std::variant<std::monostate, std::shared_ptr<const Unit>, Fabric, NcclTestsTables, P2pTable>
       content;
   Notices notices;

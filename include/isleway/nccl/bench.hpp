@@ -72,7 +72,7 @@ struct BenchRow {
   std::optional<Decision> decision;
   std::string bottleneck;          ///< the busiest link by name, or empty
   bool limited_by_sender = false;  ///< the GPUs' own threads are slower than that link
-  bool checked = false;  ///< every rank was proved to end with the right data
+  bool checked = false;            ///< every rank was proved to end with the right data
 };
 
 /// One row. Error: NCCL's or the engine's reason, or wrong data.

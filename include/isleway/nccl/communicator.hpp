@@ -14,7 +14,13 @@ namespace isleway::nccl {
 
 /// In the order in which NCCL compares them; the order breaks ties.
 enum class Algorithm : std::uint8_t {
-  tree, ring, collnet_direct, collnet_chain, nvls, nvls_tree, pat,
+  tree,
+  ring,
+  collnet_direct,
+  collnet_chain,
+  nvls,
+  nvls_tree,
+  pat,
   p2p  ///< send/recv: no choice is made
 };
 enum class Protocol : std::uint8_t { ll, ll128, simple };
@@ -51,7 +57,7 @@ struct Graph {
   PathKind type_intra = PathKind::dis, type_inter = PathKind::dis;
   bool same_channels = true;
   int cross_nic = 0;
-  int pattern = 0;                    ///< NCCL's NCCL_TOPO_PATTERN_*
+  int pattern = 0;                      ///< NCCL's NCCL_TOPO_PATTERN_*
   std::vector<std::vector<int>> intra;  ///< per channel, local GPU order on a node
 };
 
@@ -61,7 +67,7 @@ struct Decision {
   int channels = 1;
   int threads = 512;
   Chunking chunking;
-  Time estimate;        ///< NCCL's own, from its tuning model
+  Time estimate;  ///< NCCL's own, from its tuning model
 };
 
 /// One candidate of the tuner, for `explain`.
@@ -81,7 +87,7 @@ class Communicator {
   virtual ~Communicator() = default;
 
   virtual int ranks() const = 0;
-  virtual int nodes() const = 0;         ///< NCCL's notion: an MNNVL clique is one node
+  virtual int nodes() const = 0;  ///< NCCL's notion: an MNNVL clique is one node
   virtual const Graph& ring() const = 0;
   virtual const Graph& tree() const = 0;
   virtual const Graph* nvls() const = 0;  ///< null when there is none

@@ -62,8 +62,7 @@ std::function<int(Session&)> set_up(CLI::App& app) {
   app.add_option("--host", options->write.host, "Which host of a rack, for formats of one host")
       ->type_name("N")
       ->check(CLI::Range(0, 1 << 16));
-  app.add_flag("--all", options->write.include_all,
-               "All nodes, and what is usually left out");
+  app.add_flag("--all", options->write.include_all, "All nodes, and what is usually left out");
   app.footer(
       "Examples:\n"
       "  isleway convert topo.txt --to nccl-xml -o topo.xml\n"

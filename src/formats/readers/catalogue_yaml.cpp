@@ -66,7 +66,6 @@ Result<Document> read_yaml(std::string_view text, const ReadContext& context) {
 }  // namespace
 
 extern const Reader catalogue_yaml_reader;
-const Reader catalogue_yaml_reader = {kName, "machine file of the catalogue", recognise,
-                                      read_yaml};
+const Reader catalogue_yaml_reader = {kName, "machine file of the catalogue", recognise, read_yaml};
 
 }  // namespace isleway::formats

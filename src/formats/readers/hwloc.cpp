@@ -1,8 +1,9 @@
 // hwloc's XML (`lstopo --of xml`), versions 1 to 3. Format: hwloc's hwloc2.dtd and its
 // manual, "Importing and exporting topologies from/to XML files".
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
-#include <fmt/format.h>
 #include <map>
 
 #include "formats/cpu_mask.hpp"
@@ -17,8 +18,11 @@ namespace {
 constexpr const char* kName = "hwloc";
 
 /// GB/s of one PCIe lane as hwloc computes it: bits per second less the encoding.
-constexpr double kLaneRates[6] = {0.25,          0.5,           8.0 * 128 / 130 / 8,
-                                  16.0 * 128 / 130 / 8, 32.0 * 128 / 130 / 8,
+constexpr double kLaneRates[6] = {0.25,
+                                  0.5,
+                                  8.0 * 128 / 130 / 8,
+                                  16.0 * 128 / 130 / 8,
+                                  32.0 * 128 / 130 / 8,
                                   64.0 * 242 / 256 / 8};
 
 std::string_view attribute(pugi::xml_node node, const char* name) {
@@ -79,8 +83,9 @@ class HwlocReader {
     join_all("NVLinkBandwidth");
     join_all("XGMIBandwidth");
     if (gpu_at_.empty())
-      notes().incomplete("hwloc saw no GPU: one in a PCIe slot shows only when lstopo is built "
-                         "with PCI support");
+      notes().incomplete(
+          "hwloc saw no GPU: one in a PCIe slot shows only when lstopo is built "
+          "with PCI support");
     return build_.finish(kName);
   }
 
@@ -142,10 +147,8 @@ class HwlocReader {
     }
     for (const pugi::xml_node child : object.children("object")) {
       const std::string_view type = attribute(child, "type");
-      if (type == "Bridge" || type == "PCIDev")
-        read_pci(child, cpu, 0, depth + 1);
-      else
-        find_devices(child, cpu, depth + 1);
+      if (type == "Bridge" || type == "PCIDev") read_pci(child, cpu, 0, depth + 1);
+      else find_devices(child, cpu, depth + 1);
     }
   }
 
@@ -168,10 +171,8 @@ class HwlocReader {
     if ((nvidia && pci.class_code.starts_with("0x03")) ||
         (amd && (pci.class_code.starts_with("0x03") || pci.class_code.starts_with("0x12"))))
       read_gpu(object, parent, pci, amd);
-    else if (nvidia && pci.class_code.starts_with("0x0680"))
-      nvswitch_at_[gp] = pci.bus_id;
-    else if (pci.class_code.starts_with("0x02"))
-      read_nic(object, parent, pci);
+    else if (nvidia && pci.class_code.starts_with("0x0680")) nvswitch_at_[gp] = pci.bus_id;
+    else if (pci.class_code.starts_with("0x02")) read_nic(object, parent, pci);
   }
 
   void read_gpu(pugi::xml_node object, DeviceIndex parent, const PciInfo& pci, bool amd) {
@@ -260,8 +261,7 @@ Result<Document> read_hwloc(std::string_view text, const ReadContext& context) {
   const auto xml = XmlText::parse(text, "topology", notes);
   if (!xml) return tl::unexpected(xml.error());
   if (!xml->root().child("object"))
-    return fail("holds no <object>", "hwloc's <topology> with a machine in it", {},
-                {context.file});
+    return fail("holds no <object>", "hwloc's <topology> with a machine in it", {}, {context.file});
   return HwlocReader(*xml, context, std::move(notes)).read();
 }
 

@@ -1,7 +1,8 @@
 // The topology in NCCL's own log (NCCL_DEBUG=INFO). Format: ncclTopoPrint in NCCL's
 // src/graph/topo.cc, over its versions; see docs/formats/nccl-log.md.
-#include <algorithm>
 #include <fmt/format.h>
+
+#include <algorithm>
 #include <map>
 
 #include "formats/machine_builder.hpp"
@@ -73,8 +74,10 @@ class NcclLogReader {
         cpu = cpus_.find(nodes()[i].id)->second;
         add_children(i, cpu, 0);
       } else if (nodes()[i].parent < 0) {
-        notes().incomplete("the start of the topology is cut off: devices of an unknown NUMA "
-                           "node", nodes()[i].line);
+        notes().incomplete(
+            "the start of the topology is cut off: devices of an unknown NUMA "
+            "node",
+            nodes()[i].line);
         add_device(i, cpu, 0);
       }
     }
@@ -139,7 +142,8 @@ class NcclLogReader {
                                              : build_.device(cpus_.begin()->second).cpu();
         const std::string_view numa = split_id(node.id).local;
         cpu.numa = numa.starts_with("F") || numa.starts_with("f")
-                       ? -1 : static_cast<int>(parse_int(numa, 16).value_or(-1) & 0xffff);
+                       ? -1
+                       : static_cast<int>(parse_int(numa, 16).value_or(-1) & 0xffff);
         cpus_[node.id] = build_.add_cpu(host_of(node.id), std::move(cpu));
       }
     }
@@ -175,10 +179,8 @@ class NcclLogReader {
     if (node.kind == "PCI")
       add_children(i, build_.add_pcie_switch(parent, pci_info(node, "0x060400"), wire(node)),
                    depth + 1);
-    else if (node.kind == "GPU")
-      add_gpu(i, parent);
-    else if (node.kind == "NIC")
-      add_nic(i, parent);
+    else if (node.kind == "GPU") add_gpu(i, parent);
+    else if (node.kind == "NIC") add_nic(i, parent);
   }
 
   void add_gpu(std::size_t i, DeviceIndex parent) {
@@ -237,14 +239,12 @@ class NcclLogReader {
       }
       const int count = nvlink_count(node);
       const auto peer = gpus_.find(node.id);
-      if (node.kind == "NVS")
-        build_.join_nvswitch(line.gpu, "NVS", count);
+      if (node.kind == "NVS") build_.join_nvswitch(line.gpu, "NVS", count);
       else if (node.kind == "CPU" && cpu != cpus_.end())
         build_.join_cpu(line.gpu, cpu->second, count);
       else if (node.kind == "GPU" && peer != gpus_.end() && peer->second != line.gpu)
         build_.join_gpus(line.gpu, peer->second, count);
-      else
-        notes().skipped("NVLinks to a GPU that the log does not show", node.line);
+      else notes().skipped("NVLinks to a GPU that the log does not show", node.line);
     }
   }
 
@@ -258,7 +258,7 @@ class NcclLogReader {
 
   const LogBlock& block_;
   MachineBuilder build_;
-  std::vector<std::vector<std::size_t>> children_;   ///< by node
+  std::vector<std::vector<std::size_t>> children_;  ///< by node
   std::optional<NvlinkReading> nvlinks_;
   std::map<std::int64_t, std::string_view> nic_names_;
   std::map<std::string_view, int> hosts_;
@@ -280,8 +280,8 @@ std::string_view host_name(std::string_view process) {
 int recognise(std::string_view text) {
   const bool is_log = text.find("NCCL INFO") != std::string_view::npos;
   for (const char* link : {"+ PCI[", "+ SYS[", "+ NVL[", "+ NET[", "+ C2C["})
-    if (const std::size_t at = text.find(link); at != std::string_view::npos &&
-        text.substr(at, 40).find("] - ") != std::string_view::npos)
+    if (const std::size_t at = text.find(link);
+        at != std::string_view::npos && text.substr(at, 40).find("] - ") != std::string_view::npos)
       return is_log ? 90 : 80;
   return is_log && text.find("=== System :") != std::string_view::npos ? 70 : 0;
 }
@@ -297,8 +297,9 @@ Result<Document> read_nccl_log(std::string_view text, const ReadContext& context
     return host_name(other.process) != host_name(block.process);
   };
   if (std::any_of(blocks.begin(), blocks.end(), is_elsewhere))
-    reader.notes().assumed(fmt::format("the log is of several hosts: this is {}",
-                                       cite(host_name(block.process))), block.line);
+    reader.notes().assumed(
+        fmt::format("the log is of several hosts: this is {}", cite(host_name(block.process))),
+        block.line);
   return reader.read();
 }
 

@@ -1,7 +1,8 @@
 // What nccl-tests prints: one table or many, of any version, amid other programs' lines.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
-#include <fmt/format.h>
 #include <map>
 #include <utility>
 
@@ -67,7 +68,8 @@ class LogReader {
     } else if (contains(text, "nThread ") && contains(text, "minBytes")) {
       begin(line);
       note_gpus_per_process(text);
-    } else if (const std::size_t at = text.find("Avg bus bandwidth"); at != std::string_view::npos) {
+    } else if (const std::size_t at = text.find("Avg bus bandwidth");
+               at != std::string_view::npos) {
       close_row();
       read_average(text.substr(at));
     }
@@ -76,8 +78,7 @@ class LogReader {
       if (table_.nccl_version.empty()) table_.nccl_version = version;
     }
     if (complaint_.empty() && (contains(text, "Test NCCL failure") ||
-                               contains(text, "Test CUDA failure") ||
-                               contains(text, "NCCL WARN")))
+                               contains(text, "Test CUDA failure") || contains(text, "NCCL WARN")))
       complaint_ = trim(text);
   }
 
@@ -108,10 +109,8 @@ class LogReader {
     row.line = row_line_;
     if (!row.out_of_place && !row.in_place)
       notes_.incomplete("a row is cut before the end of its first half and left out", row.line);
-    else if (++total_rows_ <= kMostRows)
-      table_.rows.push_back(std::move(row));
-    else
-      notes_.skipped(fmt::format("rows beyond {} are left out", kMostRows), row.line);
+    else if (++total_rows_ <= kMostRows) table_.rows.push_back(std::move(row));
+    else notes_.skipped(fmt::format("rows beyond {} are left out", kMostRows), row.line);
   }
 
   void note_gpus_per_process(std::string_view text) {
@@ -158,14 +157,16 @@ class LogReader {
       if (gpus_of_process_ > 1) {
         table_.ranks = gpus_of_process_;
         notes_.assumed(fmt::format("{} ranks, those of one process: the file lists no devices",
-                                   gpus_of_process_), table_.line);
+                                   gpus_of_process_),
+                       table_.line);
       }
       return;
     }
     const auto count = static_cast<std::size_t>(ranks_.rbegin()->first) + 1;
     const bool plausible = count <= 2 * ranks_.size() + 64;
     if (count != ranks_.size())
-      notes_.incomplete(fmt::format("{} of {} ranks are listed", ranks_.size(), count), table_.line);
+      notes_.incomplete(fmt::format("{} of {} ranks are listed", ranks_.size(), count),
+                        table_.line);
     table_.ranks = static_cast<int>(count);
     if (!plausible) return;
     table_.devices.resize(count);
@@ -187,8 +188,10 @@ class LogReader {
         equal += row.out_of_place->algbw_GBs == row.out_of_place->busbw_GBs;
       }
     if (seen > 0 && equal == seen && table_.ranks != 1)
-      notes_.assumed("algbw equals busbw in every row, as versions before June 2020 print it: only "
-                     "time and busbw are to be trusted", table_.line);
+      notes_.assumed(
+          "algbw equals busbw in every row, as versions before June 2020 print it: only "
+          "time and busbw are to be trusted",
+          table_.line);
   }
 
   Notebook& notes_;

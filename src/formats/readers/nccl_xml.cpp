@@ -1,8 +1,9 @@
 // NCCL's topology files (NCCL_TOPO_FILE, NCCL_TOPO_DUMP_FILE), RCCL's, and those that cloud
 // vendors ship. Format: NCCL's src/graph/xml.cc and topo.cc; see docs/formats/nccl-xml.md.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
-#include <fmt/format.h>
 
 #include "formats/cpu_mask.hpp"
 #include "formats/gpu_board.hpp"
@@ -21,9 +22,12 @@ std::string attribute(pugi::xml_node node, const char* name) {
 }
 
 PciInfo pci_info(pugi::xml_node pci) {
-  return {canonical_bus_id(attribute(pci, "busid")), to_lower(attribute(pci, "class")),
-          attribute(pci, "vendor"),                  attribute(pci, "device"),
-          attribute(pci, "subsystem_vendor"),        attribute(pci, "subsystem_device")};
+  return {canonical_bus_id(attribute(pci, "busid")),
+          to_lower(attribute(pci, "class")),
+          attribute(pci, "vendor"),
+          attribute(pci, "device"),
+          attribute(pci, "subsystem_vendor"),
+          attribute(pci, "subsystem_device")};
 }
 
 /// What a <pci> element stands for: by what it holds, else by its class.
@@ -49,10 +53,8 @@ class NcclXmlReader {
   Result<Document> read() {
     for (const pugi::xml_node child : xml_.root().children()) {
       if (child.type() != pugi::node_element) continue;
-      if (child.name() == std::string_view("cpu"))
-        read_cpu(child);
-      else
-        skip(child, "element outside <cpu>");
+      if (child.name() == std::string_view("cpu")) read_cpu(child);
+      else skip(child, "element outside <cpu>");
     }
     for (const NvlinkElement& link : nvlinks_) join(link);
     if (line_of_bare_gpu_ > 0 && !describes_gpus_)
@@ -111,14 +113,10 @@ class NcclXmlReader {
     for (const pugi::xml_node child : node.children()) {
       const std::string_view name = child.name();
       if (child.type() != pugi::node_element) continue;
-      if (name == "pci")
-        read_pci(child, parent, depth);
-      else if (name == "nic")
-        read_nic(child, parent, {}, {0, 0, true});
-      else if (name == "pcilink")
-        skip(child, "PCIe switches joined sideways by");
-      else
-        skip(child, "unknown element");
+      if (name == "pci") read_pci(child, parent, depth);
+      else if (name == "nic") read_nic(child, parent, {}, {0, 0, true});
+      else if (name == "pcilink") skip(child, "PCIe switches joined sideways by");
+      else skip(child, "unknown element");
     }
   }
 
@@ -134,17 +132,13 @@ class NcclXmlReader {
                         std::max(int_attribute(node, "link_width", 0), 0)};
     switch (role_of(node, pci.class_code)) {
       case Role::bridge:
-        return read_children(node, build_.add_pcie_switch(parent, std::move(pci), wire),
-                             depth + 1);
-      case Role::gpu:
-        read_gpus(node, parent, pci, wire);
-        break;
+        return read_children(node, build_.add_pcie_switch(parent, std::move(pci), wire), depth + 1);
+      case Role::gpu: read_gpus(node, parent, pci, wire); break;
       case Role::nic:
         if (!node.child("nic")) read_nic(node, parent, pci, wire);
         for (const pugi::xml_node nic : node.children("nic")) read_nic(nic, parent, pci, wire);
         break;
-      case Role::nvswitch:
-        break;  // known by the NVLinks that lead to it
+      case Role::nvswitch: break;  // known by the NVLinks that lead to it
       case Role::other:
         notes().skipped(fmt::format("PCI device of class {}", cite(pci.class_code)),
                         xml_.line(node));
@@ -155,8 +149,7 @@ class NcclXmlReader {
 
   /// Without a <gpu>, as in cloud vendors' files, NCCL asks the driver for all but the place.
   /// Several of them are parts of one GPU.
-  void read_gpus(pugi::xml_node pci_node, DeviceIndex parent, const PciInfo& pci,
-                 PcieWire wire) {
+  void read_gpus(pugi::xml_node pci_node, DeviceIndex parent, const PciInfo& pci, PcieWire wire) {
     if (pci_node.child("gpu")) {
       describes_gpus_ = true;
     } else {
@@ -181,8 +174,8 @@ class NcclXmlReader {
       const std::string_view name = child.name();
       if (name == "nvlink" || name == "xgmi")
         nvlinks_.push_back({gpu, cpu_, canonical_bus_id(attribute(child, "target")),
-                            to_lower(attribute(child, "tclass")),
-                            int_attribute(child, "count", 1), xml_.line(child)});
+                            to_lower(attribute(child, "tclass")), int_attribute(child, "count", 1),
+                            xml_.line(child)});
       else if (name == "c2c")
         build_.join_c2c(gpu, cpu_, int_attribute(child, "count", 1),
                         Rate::GBs(std::max(int_attribute(child, "bw", 0), 0) * 1e-3));
@@ -216,22 +209,19 @@ class NcclXmlReader {
     if (link.target_class == kSwitchClass ||
         (!to_gpu && link.target_class.empty() && is_placeholder_bus_id(link.target)))
       build_.join_nvswitch(link.gpu, link.target, link.count);
-    else if (link.target_class == kCpuBridgeClass)
-      build_.join_cpu(link.gpu, link.cpu, link.count);
-    else if (!to_gpu)
-      notes().skipped("NVLinks to a device that is not in the file", link.line);
+    else if (link.target_class == kCpuBridgeClass) build_.join_cpu(link.gpu, link.cpu, link.count);
+    else if (!to_gpu) notes().skipped("NVLinks to a device that is not in the file", link.line);
     else if (peer->second == link.gpu)
       notes().skipped("NVLinks from a GPU to itself: the file was made by hand", link.line);
-    else
-      build_.join_gpus(link.gpu, peer->second, link.count);
+    else build_.join_gpus(link.gpu, peer->second, link.count);
   }
 
   const XmlText& xml_;
   const ReadContext& context_;
   MachineBuilder build_;
   std::map<std::string, int> hosts_;
-  std::map<int, CpuMask> taken_cpus_;                            ///< by host
-  std::map<std::pair<int, std::string>, DeviceIndex> gpu_at_;    ///< by host and address
+  std::map<int, CpuMask> taken_cpus_;                          ///< by host
+  std::map<std::pair<int, std::string>, DeviceIndex> gpu_at_;  ///< by host and address
   std::vector<NvlinkElement> nvlinks_;  ///< joined at the end, when all targets are known
   int host_ = 0, unnamed_ = 0;
   DeviceIndex cpu_ = 0;

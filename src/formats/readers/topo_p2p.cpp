@@ -1,7 +1,8 @@
 // `nvidia-smi topo -p2p`: which GPUs may reach one another.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
-#include <fmt/format.h>
 
 #include "formats/topo_grid.hpp"
 #include "isleway/core/text.hpp"
@@ -33,7 +34,8 @@ Result<Document> read_table(std::string_view text, const ReadContext& context) {
   const auto grid = parse_topo_grid(clean, is_p2p_cell, notes);
   if (!grid) return tl::unexpected(grid.error());
   if (!grid->has_rows())
-    return fail("holds no row of a peer-to-peer matrix", "a header 'GPU0 GPU1 ...' and one row a GPU",
+    return fail("holds no row of a peer-to-peer matrix",
+                "a header 'GPU0 GPU1 ...' and one row a GPU",
                 "copy the whole output of 'nvidia-smi topo -p2p r'", notes.at(1));
   P2pTable table;
   std::size_t missing = 0;

@@ -1,7 +1,8 @@
 // Graphviz: a picture of one unit, or with `include_all` of the whole fabric.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
-#include <fmt/format.h>
 #include <iterator>
 
 #include "isleway/formats.hpp"
@@ -50,17 +51,22 @@ std::string edge(std::string_view a, std::string_view b, const Link& link) {
     case LinkKind::nvlink: label = fmt::format("NV{}", link.count); break;
     case LinkKind::xgmi: label = fmt::format("xGMI {}", link.count); break;
     case LinkKind::c2c: label = "C2C"; break;
-    case LinkKind::pcie: label = link.generation > 0
-        ? fmt::format("gen{} x{}", link.generation, link.lanes) : fmt::format("x{}", link.lanes); break;
+    case LinkKind::pcie:
+      label = link.generation > 0 ? fmt::format("gen{} x{}", link.generation, link.lanes)
+                                  : fmt::format("x{}", link.lanes);
+      break;
     case LinkKind::smp: break;
     case LinkKind::network: label = fmt::format("{:.0f}G", link.rate().gbits()); break;
   }
   if (link.degraded()) label += "!";
   const double width = std::clamp(std::sqrt(link.rate().GBs()) / 4, 0.6, 6.0);
-  return fmt::format("  {} -- {} [label={}, color=\"{}\", penwidth={:.1f}, "
-                     "tooltip=\"{:.1f} GB/s each way\"{}];\n",
-                     a, b, quote(label), color_of(link.kind), width, link.rate().GBs(),
-                     !link.up() ? ", style=dotted" : link.degraded() ? ", style=dashed" : "");
+  return fmt::format(
+      "  {} -- {} [label={}, color=\"{}\", penwidth={:.1f}, "
+      "tooltip=\"{:.1f} GB/s each way\"{}];\n",
+      a, b, quote(label), color_of(link.kind), width, link.rate().GBs(),
+      !link.up()        ? ", style=dotted"
+      : link.degraded() ? ", style=dashed"
+                        : "");
 }
 
 class UnitDrawing {
@@ -119,7 +125,7 @@ class UnitDrawing {
   const Unit& unit_;
   const std::string prefix_;
   std::string& out_;
-  std::vector<int> cpu_;   ///< by device: the CPU whose tree it is in
+  std::vector<int> cpu_;  ///< by device: the CPU whose tree it is in
 };
 
 void draw_network(const Fabric& fabric, std::string& out) {
@@ -141,8 +147,7 @@ void draw_network(const Fabric& fabric, std::string& out) {
 }
 
 Result<std::string> write_dot(const Fabric& fabric, const WriteOptions& options) {
-  if (options.unit >= fabric.unit_count())
-    return fail(fmt::format("has no unit {}", options.unit));
+  if (options.unit >= fabric.unit_count()) return fail(fmt::format("has no unit {}", options.unit));
   const std::uint32_t first = options.include_all ? 0 : options.unit;
   const std::uint32_t last = options.include_all ? fabric.unit_count() - 1 : options.unit;
   std::size_t nodes = options.include_all ? fabric.network().switches().size() : 0;

@@ -73,8 +73,11 @@ void add_info(Json& json, const PcieSwitchInfo& info) {
 void add_info(Json&, std::monostate) {}
 
 Json device_json(const Device& device) {
-  Json json = {{"kind", name_of(device.kind)}, {"name", device.name}, {"host", device.host},
-               {"index", device.index},        {"part", device.part}};
+  Json json = {{"kind", name_of(device.kind)},
+               {"name", device.name},
+               {"host", device.host},
+               {"index", device.index},
+               {"part", device.part}};
   const PciInfo& pci = device.pci;
   if (pci != PciInfo{})
     json["pci"] = {{"bus_id", pci.bus_id},
@@ -124,19 +127,15 @@ Json unit_json(const Unit& unit) {
                {"devices", Json::array()},
                {"links", Json::array()}};
   for (const Device& device : unit.devices()) json["devices"].push_back(device_json(device));
-  for (const DeviceIndex gpu : unit.gpus())
-    json["devices"][gpu]["island"] = unit.island_of(gpu);
+  for (const DeviceIndex gpu : unit.gpus()) json["devices"][gpu]["island"] = unit.island_of(gpu);
   for (const Link& link : unit.links()) json["links"].push_back(joined(link.a, link.b, link));
   return json;
 }
 
 Json network_json(const Network& network) {
-  Json json = {{"name", network.plan().name},
-               {"technology", network.plan().technology},
-               {"source", network.plan().source},
-               {"switches", Json::array()},
-               {"trunks", Json::array()},
-               {"cables", Json::array()}};
+  Json json = {{"name", network.plan().name},     {"technology", network.plan().technology},
+               {"source", network.plan().source}, {"switches", Json::array()},
+               {"trunks", Json::array()},         {"cables", Json::array()}};
   for (const NetSwitch& each : network.switches())
     json["switches"].push_back({{"name", each.name},
                                 {"tier", each.tier},
@@ -154,8 +153,8 @@ Json network_json(const Network& network) {
 }
 
 Result<std::string> write_json(const Fabric& fabric, const WriteOptions&) {
-  Json json = {{"schema", "isleway.fabric/1"},    {"name", fabric.name()},
-               {"gpus", fabric.gpu_count()},      {"hosts", fabric.host_count()},
+  Json json = {{"schema", "isleway.fabric/1"},     {"name", fabric.name()},
+               {"gpus", fabric.gpu_count()},       {"hosts", fabric.host_count()},
                {"islands", fabric.island_count()}, {"templates", Json::array()},
                {"units", fabric.unit_templates()}};
   for (const auto& unit : fabric.templates()) json["templates"].push_back(unit_json(*unit));

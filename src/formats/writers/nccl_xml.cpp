@@ -1,7 +1,8 @@
 // NCCL's topology file, with elements and attributes in the order in which NCCL dumps them.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
-#include <fmt/format.h>
 #include <pugixml.hpp>
 #include <set>
 #include <sstream>
@@ -140,8 +141,7 @@ class NcclXmlWriter {
         node = add(node, "nic");
         for (const DeviceIndex nic : functions) write_net(node, nic);
         break;
-      default:
-        write_children(node, first);
+      default: write_children(node, first);
     }
   }
 
@@ -193,10 +193,11 @@ class NcclXmlWriter {
       pugi::xml_node node = add(gpu_node, link.kind == LinkKind::xgmi ? "xgmi" : "nvlink");
       set(node, "target", addresses_[other]);
       set(node, "count", std::to_string(link.count));
-      set(node, "tclass", target.kind == DeviceKind::nvswitch  ? "0x068000"
-                          : target.kind == DeviceKind::cpu     ? "0x068001"
-                          : target.pci.class_code.empty()      ? "0x030200"
-                                                               : target.pci.class_code);
+      set(node, "tclass",
+          target.kind == DeviceKind::nvswitch ? "0x068000"
+          : target.kind == DeviceKind::cpu    ? "0x068001"
+          : target.pci.class_code.empty()     ? "0x030200"
+                                              : target.pci.class_code);
     }
   }
 
@@ -218,9 +219,9 @@ class NcclXmlWriter {
   const Unit& unit_;
   const int host_;
   const bool all_hosts_;
-  std::vector<const Link*> uplink_;                  ///< by device; null for CPUs
-  std::vector<std::vector<DeviceIndex>> children_;   ///< by device
-  std::vector<std::string> addresses_;               ///< by device
+  std::vector<const Link*> uplink_;                 ///< by device; null for CPUs
+  std::vector<std::vector<DeviceIndex>> children_;  ///< by device
+  std::vector<std::string> addresses_;              ///< by device
   int elements_ = 1;
 };
 

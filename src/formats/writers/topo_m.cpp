@@ -1,8 +1,9 @@
 // What `nvidia-smi topo -m` of a current driver (535 and later) would print on a host, without
 // the terminal codes around its header.
-#include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include <algorithm>
 
 #include "formats/cpu_mask.hpp"
 #include "isleway/core/text.hpp"
@@ -67,8 +68,8 @@ class HostMatrix {
 
   std::string cell(DeviceIndex from, DeviceIndex to) const {
     if (from == to) return " X ";
-    const bool gpus = unit_.device(from).kind == DeviceKind::gpu &&
-                      unit_.device(to).kind == DeviceKind::gpu;
+    const bool gpus =
+        unit_.device(from).kind == DeviceKind::gpu && unit_.device(to).kind == DeviceKind::gpu;
     // The tool knows NVIDIA's links alone; AMD's own tools call theirs XGMI.
     if (const int links = gpus ? nvlinks_between(unit_, from, to) : 0; links > 0)
       return unit_.device(from).gpu().amd ? "XGMI" : fmt::format("NV{}", links);
@@ -116,7 +117,8 @@ class HostMatrix {
     // The first node of each GPU holds its memory; the others are kept for MIG instances.
     constexpr int blackwell = 100;
     for (std::size_t i = 0; i < gpus_.size(); ++i)
-      if (unit_.device(gpus_[i]).gpu().sm >= blackwell && c2c_link(gpus_[i]) && cpu_of(gpus_[i]) == cpu)
+      if (unit_.device(gpus_[i]).gpu().sm >= blackwell && c2c_link(gpus_[i]) &&
+          cpu_of(gpus_[i]) == cpu)
         nodes += fmt::format(",{}-{}", own_numa_node(i) + 1, own_numa_node(i) + kNodesOfGpu - 1);
     return nodes;
   }

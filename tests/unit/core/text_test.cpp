@@ -1,6 +1,6 @@
-#include "isleway/core.hpp"
-
 #include <gtest/gtest.h>
+
+#include "isleway/core.hpp"
 
 namespace isleway {
 namespace {
@@ -24,7 +24,8 @@ TEST(Text, ClosestNamesWhatWasMeant) {
 
 TEST(Error, AnUnknownNameSaysWhatWasMeant) {
   const Error error = fail_unknown("engine", "flwo", {"analytic", "flow"}).value();
-  EXPECT_EQ(error.text(), "there is no engine \"flwo\"\n  expected: one of analytic, flow\n  try: flow");
+  EXPECT_EQ(error.text(),
+            "there is no engine \"flwo\"\n  expected: one of analytic, flow\n  try: flow");
 }
 
 TEST(Units, SizesAsNcclTestsTakesThem) {

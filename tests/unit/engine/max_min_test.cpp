@@ -51,8 +51,7 @@ struct System {
 System any_system() {
   System system;
   const auto resources = *rc::gen::inRange<std::size_t>(1, 9);
-  for (std::size_t r = 0; r < resources; ++r)
-    system.capacity.push_back(*rc::gen::inRange(0, 200));
+  for (std::size_t r = 0; r < resources; ++r) system.capacity.push_back(*rc::gen::inRange(0, 200));
   const auto classes = *rc::gen::inRange<std::size_t>(1, 12);
   for (std::size_t c = 0; c < classes; ++c) {
     std::vector<Usage> uses;
@@ -132,7 +131,8 @@ RC_GTEST_PROP(MaxMinSolver, FollowsAnyChangesAsTheReferenceDoes, ()) {
 TEST(MaxMinSolver, LeavesAloneWhatAChangeCannotReach) {
   MaxMinSolver solver;
   const auto left = solver.add_resource(10), right = solver.add_resource(10);
-  const Usage on_left[] = {{left, 1}}, on_right[] = {{right, 1}}, on_both[] = {{left, 1}, {right, 1}};
+  const Usage on_left[] = {{left, 1}}, on_right[] = {{right, 1}},
+              on_both[] = {{left, 1}, {right, 1}};
   const auto a = solver.add_class(on_left, kNoCap), b = solver.add_class(on_right, 6);
   const auto bridge = solver.add_class(on_both, 3);
   for (const auto c : {a, b, bridge}) solver.set_count(c, 1);

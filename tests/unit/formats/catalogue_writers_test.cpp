@@ -43,9 +43,8 @@ TEST(NcclXmlWriter, MachinesWithoutAddressesGetThem) {
   EXPECT_EQ(again->island_count(), 1);
   for (const DeviceIndex gpu : again->gpus())
     for (const DeviceIndex nic : again->nics())
-      EXPECT_EQ(path_kind(*again, gpu, nic),
-                path_kind(*unit, *unit->find(again->device(gpu).name),
-                          *unit->find(again->device(nic).name)));
+      EXPECT_EQ(path_kind(*again, gpu, nic), path_kind(*unit, *unit->find(again->device(gpu).name),
+                                                       *unit->find(again->device(nic).name)));
 }
 
 TEST(NcclXmlWriter, RacksAreFusedOrWrittenByHost) {
@@ -86,7 +85,8 @@ TEST(JsonWriter, HoldsTheNetwork) {
 }
 
 TEST(JsonWriter, NamesInAnyEncodingAreWritten) {
-  const auto unit = machine(nccl_xml_reader,
+  const auto unit = machine(
+      nccl_xml_reader,
       "<system><cpu numaid=\"0\"><nic><net name=\"\xff\xfe\" dev=\"0\"/></nic></cpu></system>");
   EXPECT_NO_THROW(nlohmann::json::parse(written("json", unit)));
 }
@@ -95,8 +95,11 @@ TEST(DotWriter, DrawsEachDeviceAndLinkOnce) {
   const auto unit = from_catalogue("dgx-a100");
   const std::string dot = written("dot", unit);
   std::size_t nodes = 0, edges = 0;
-  for (std::size_t at = dot.find("fillcolor"); at != std::string::npos; at = dot.find("fillcolor", at + 1)) ++nodes;
-  for (std::size_t at = dot.find(" -- "); at != std::string::npos; at = dot.find(" -- ", at + 1)) ++edges;
+  for (std::size_t at = dot.find("fillcolor"); at != std::string::npos;
+       at = dot.find("fillcolor", at + 1))
+    ++nodes;
+  for (std::size_t at = dot.find(" -- "); at != std::string::npos; at = dot.find(" -- ", at + 1))
+    ++edges;
   EXPECT_EQ(nodes, unit->devices().size());
   EXPECT_EQ(edges, unit->links().size());
   EXPECT_NE(dot.find("label=\"NV2\""), std::string::npos);
@@ -104,8 +107,9 @@ TEST(DotWriter, DrawsEachDeviceAndLinkOnce) {
 }
 
 TEST(DotWriter, QuotesNames) {
-  const auto unit = machine(nccl_xml_reader,
-      "<system><cpu numaid=\"0\"><nic><net name='a\"b\\' dev=\"0\"/></nic></cpu></system>");
+  const auto unit =
+      machine(nccl_xml_reader,
+              "<system><cpu numaid=\"0\"><nic><net name='a\"b\\' dev=\"0\"/></nic></cpu></system>");
   EXPECT_NE(written("dot", unit).find(R"(label="a\"b\\")"), std::string::npos);
 }
 

@@ -49,7 +49,8 @@ TEST(CpuMask, TellsOverlapAndUnion) {
 }
 
 RC_GTEST_PROP(CpuMask, RangesAndWordsAgree, ()) {
-  const auto words = *rc::gen::container<std::vector<std::uint32_t>>(rc::gen::arbitrary<std::uint32_t>());
+  const auto words =
+      *rc::gen::container<std::vector<std::uint32_t>>(rc::gen::arbitrary<std::uint32_t>());
   RC_PRE(words.size() < 500);
   std::string text;
   for (const std::uint32_t word : words) {

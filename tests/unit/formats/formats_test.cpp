@@ -12,10 +12,14 @@ constexpr std::string_view kLog =
     "n:1:1 [0] NCCL INFO + PCI[24.0] - GPU/82000 (1)\n"
     "n:1:1 [0] NCCL INFO ==========================================\n";
 constexpr std::string_view kTable =
-    "#                                                              out-of-place                       in-place\n"
-    "#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong\n"
-    "#        (B)    (elements)                               (us)  (GB/s)  (GB/s)            (us)  (GB/s)  (GB/s)\n"
-    "     1048576        262144     float     sum      -1    20.00   52.43   91.75      0    20.00   52.43   91.75      0\n";
+    "#                                                              out-of-place                   "
+    "    in-place\n"
+    "#       size         count      type   redop    root     time   algbw   busbw #wrong     time "
+    "  algbw   busbw #wrong\n"
+    "#        (B)    (elements)                               (us)  (GB/s)  (GB/s)            (us) "
+    " (GB/s)  (GB/s)\n"
+    "     1048576        262144     float     sum      -1    20.00   52.43   91.75      0    20.00 "
+    "  52.43   91.75      0\n";
 
 Error refusal(std::string_view text) {
   const auto document = read(text, context_for());
@@ -26,7 +30,8 @@ Error refusal(std::string_view text) {
 TEST(Formats, PicksTheReaderByContent) {
   EXPECT_EQ(read(kXml, context_for())->format, "nccl-xml");
   EXPECT_EQ(read(kLog, context_for())->format, "nccl-log");
-  EXPECT_EQ(read("<topology><object type=\"Machine\"/></topology>", context_for())->format, "hwloc");
+  EXPECT_EQ(read("<topology><object type=\"Machine\"/></topology>", context_for())->format,
+            "hwloc");
 }
 
 TEST(Formats, OfSeveralOutputsTheFirstIsRead) {
@@ -49,7 +54,8 @@ TEST(Formats, WhatIsWantedIsRead) {
 }
 
 TEST(Formats, WhatCannotBeReadGivesWayToWhatCan) {
-  const auto document = read("<graphs version=\"1\"></graphs>\n" + std::string(kLog), context_for());
+  const auto document =
+      read("<graphs version=\"1\"></graphs>\n" + std::string(kLog), context_for());
   ASSERT_TRUE(document);
   EXPECT_EQ(document->format, "nccl-log");
   EXPECT_TRUE(has_notice(*document, "graph file"));
@@ -58,7 +64,8 @@ TEST(Formats, WhatCannotBeReadGivesWayToWhatCan) {
 TEST(Formats, SaysWhatATextIsInstead) {
   EXPECT_EQ(refusal(" \n\t\n").what, "is empty");
   EXPECT_NE(refusal("<!DOCTYPE html><html></html>").what.find("web page"), std::string::npos);
-  EXPECT_NE(refusal("==============NVSMI LOG==============\n").what.find("nvidia-smi -q"), std::string::npos);
+  EXPECT_NE(refusal("==============NVSMI LOG==============\n").what.find("nvidia-smi -q"),
+            std::string::npos);
   EXPECT_NE(refusal("| NVIDIA-SMI 550.1  Driver |").what.find("overview"), std::string::npos);
   EXPECT_NE(refusal("{\"gpus\": 8}").what.find("JSON"), std::string::npos);
   EXPECT_NE(refusal("SwitchName=s0 Nodes=n[0-3]\n").what.find("Slurm"), std::string::npos);

@@ -13,8 +13,10 @@ std::string bare_gpus(int count, const std::string& attributes = {}) {
   std::string text = R"(<system version="1"><cpu numaid="0" arch="x86_64" vendor="GenuineIntel" )"
                      R"(familyid="6" modelid="143">)";
   for (int i = count; i > 0; --i)
-    text += fmt::format(R"(<pci busid="{:04x}:07:00.0" class="0x030200" link_speed="32.0 GT/s PCIe" )"
-                        R"(link_width="16" {}/>)", i, attributes);
+    text +=
+        fmt::format(R"(<pci busid="{:04x}:07:00.0" class="0x030200" link_speed="32.0 GT/s PCIe" )"
+                    R"(link_width="16" {}/>)",
+                    i, attributes);
   return text + "</cpu></system>";
 }
 

@@ -26,7 +26,8 @@ std::string version_2() {
 <object type="NUMANode" os_index="0" cpuset="0x000000ff" nodeset="0x00000001"/>)" +
          std::string(kRootPort) +
          R"(<object type="Bridge" bridge_type="1-1" pci_busid="0000:01:00.0" pci_link_speed="15.753846"><object type="Bridge" bridge_type="1-1">)" +
-         gpu(3, "1") + "</object><object type=\"Bridge\" bridge_type=\"1-1\">" + gpu(4, "0") + std::string(kNic) +
+         gpu(3, "1") + "</object><object type=\"Bridge\" bridge_type=\"1-1\">" + gpu(4, "0") +
+         std::string(kNic) +
          R"(</object></object></object></object></object>
 <object type="Package" os_index="1" nodeset="0x00000002" gp_index="4"><object type="NUMANode" os_index="1" cpuset="0x0000ff00" nodeset="0x00000002"/></object>
 <object type="NUMANode" os_index="2" cpuset="0x0"/></object>
@@ -71,7 +72,8 @@ TEST(Hwloc, ReadsPcieSpeeds) {
 }
 
 TEST(Hwloc, ReadsVersion1) {
-  const auto unit = machine(hwloc_reader,
+  const auto unit = machine(
+      hwloc_reader,
       R"(<topology><object type="Machine"><object type="NUMANode" os_index="0" cpuset="0x3" nodeset="0x1"><object type="Socket" os_index="0"><info name="CPUVendor" value="GenuineIntel"/></object>)" +
           std::string(kRootPort) + gpu(5, "0") + "</object></object></object></object></topology>");
   ASSERT_EQ(unit->gpus().size(), 1u);
@@ -80,7 +82,8 @@ TEST(Hwloc, ReadsVersion1) {
 }
 
 TEST(Hwloc, ReadsTheBitsOfVersion3) {
-  const auto unit = machine(hwloc_reader,
+  const auto unit = machine(
+      hwloc_reader,
       R"(<topology version="3.0"><object type="Machine"><object type="PCIDev" pci_busid="0000:15:00.0" pci_type="0200 [15b3:101d] [0000:0000] 00 00"><object type="OSDev" name="mlx5_3" osdev_type="32"/></object></object></topology>)");
   ASSERT_EQ(unit->nics().size(), 1u);
   EXPECT_EQ(unit->device(unit->nics()[0]).name, "mlx5_3");

@@ -85,9 +85,11 @@ TEST(NcclLog, SaysWhichHostOfSeveralItIs) {
 }
 
 TEST(NcclLog, TakesNamesOfNicsFromTheNetworkLine) {
-  const auto unit = machine(nccl_log_reader,
-                            "n:1:1 [0] NCCL INFO NET/IB : Using [0]mlx5_4:1/IB [1]mlx5_7:1/RoCE [RO]; "
-                            "OOB eth0:192.0.2.1<0>\n" + prefixed(kBlock, "n:1:1 [0] NCCL INFO "));
+  const auto unit =
+      machine(nccl_log_reader,
+              "n:1:1 [0] NCCL INFO NET/IB : Using [0]mlx5_4:1/IB [1]mlx5_7:1/RoCE [RO]; "
+              "OOB eth0:192.0.2.1<0>\n" +
+                  prefixed(kBlock, "n:1:1 [0] NCCL INFO "));
   EXPECT_TRUE(unit->find("mlx5_4"));
   EXPECT_TRUE(unit->find("mlx5_7"));
 }
@@ -129,14 +131,15 @@ TEST(NcclLog, ReadsThreePartIdsAndUnknownNumaNodes) {
 
 TEST(NcclLog, FindsTheLinksBehindEachBandwidth) {
   const auto links = [](const char* rate) {
-    const auto unit = machine(nccl_log_reader, "CPU/0 (1/2/-1)\n+ PCI[24.0] - GPU/1000 (0)\n"
-                                               "              + NVL[" + std::string(rate) +
-                                               "] - NVS/0\n");
+    const auto unit = machine(nccl_log_reader,
+                              "CPU/0 (1/2/-1)\n+ PCI[24.0] - GPU/1000 (0)\n"
+                              "              + NVL[" +
+                                  std::string(rate) + "] - NVS/0\n");
     return std::pair(unit->links().back().count, unit->device(unit->gpus()[0]).gpu().sm);
   };
-  EXPECT_EQ(links("240.0"), std::pair(std::uint16_t{12}, 80));   // A100
-  EXPECT_EQ(links("252.0"), std::pair(std::uint16_t{12}, 80));   // before NCCL 2.12
-  EXPECT_EQ(links("360.0"), std::pair(std::uint16_t{18}, 90));   // H100 before 2.20
+  EXPECT_EQ(links("240.0"), std::pair(std::uint16_t{12}, 80));  // A100
+  EXPECT_EQ(links("252.0"), std::pair(std::uint16_t{12}, 80));  // before NCCL 2.12
+  EXPECT_EQ(links("360.0"), std::pair(std::uint16_t{18}, 90));  // H100 before 2.20
   EXPECT_EQ(links("370.8"), std::pair(std::uint16_t{18}, 90));
   EXPECT_EQ(links("721.8"), std::pair(std::uint16_t{18}, 100));  // Blackwell
   EXPECT_EQ(links("120.0"), std::pair(std::uint16_t{6}, 70));    // V100
@@ -145,9 +148,10 @@ TEST(NcclLog, FindsTheLinksBehindEachBandwidth) {
 }
 
 TEST(NcclLog, EmulatedUplinksAreWhatNcclBelieves) {
-  const auto unit = machine(nccl_log_reader, "CPU/0-0 (1/2/-1)\n"
-                                             "+ PCI[0.2] - PCI/0-65000 (104c823200000000)\n"
-                                             "             + PCI[48.0] - GPU/0-68000 (8)\n");
+  const auto unit = machine(nccl_log_reader,
+                            "CPU/0-0 (1/2/-1)\n"
+                            "+ PCI[0.2] - PCI/0-65000 (104c823200000000)\n"
+                            "             + PCI[48.0] - GPU/0-68000 (8)\n");
   const Link* uplink = link_between(*unit, LinkKind::pcie, "PCIe0", "CPU0");
   EXPECT_EQ(uplink->generation, 1);
   EXPECT_EQ(uplink->lanes, 1);
@@ -176,7 +180,8 @@ TEST(NcclLog, NvlinksStayWithTheirGpuWithoutIndentation) {
 }
 
 TEST(NcclLog, RefusesALogWithoutTheTree) {
-  const auto document = read_with(nccl_log_reader, "n:1:1 [0] NCCL INFO === System : maxBw 1 ===\n");
+  const auto document =
+      read_with(nccl_log_reader, "n:1:1 [0] NCCL INFO === System : maxBw 1 ===\n");
   ASSERT_FALSE(document);
   EXPECT_NE(document.error().hint.find("GRAPH"), std::string::npos);
 }

@@ -27,13 +27,17 @@ constexpr std::string_view kTwoNodes =
     "#\n"
     "#                                                              out-of-place                   "
     "    in-place          \n"
-    "#       size         count      type   redop    root     time   algbw   busbw  #wrong     time "
+    "#       size         count      type   redop    root     time   algbw   busbw  #wrong     "
+    "time "
     "  algbw   busbw  #wrong\n"
-    "#        (B)    (elements)                               (us)  (GB/s)  (GB/s)             (us) "
+    "#        (B)    (elements)                               (us)  (GB/s)  (GB/s)             "
+    "(us) "
     " (GB/s)  (GB/s)        \n"
-    "          64            16     float     sum      -1    21.50    0.00    0.00       0    20.25 "
+    "          64            16     float     sum      -1    21.50    0.00    0.00       0    "
+    "20.25 "
     "   0.00    0.00       0\n"
-    "         128            32     float     sum      -1    12345    0.01    0.01       0    20.75 "
+    "         128            32     float     sum      -1    12345    0.01    0.01       0    "
+    "20.75 "
     "   0.01    0.01     N/A\n"
     "# Out of bounds values : 0 OK\n"
     "# Avg bus bandwidth    : 0.0051 \n"
@@ -76,8 +80,10 @@ TEST(NcclTests, TheFirstVersionCountedMilliseconds) {
       "#   Rank  0 on      node1 device  0 [0x05] Tesla P100-SXM2-16GB\n"
       "#   Rank  1 on      node1 device  1 [0x06] Tesla P100-SXM2-16GB\n"
       "#                                                 out-of-place                    in-place\n"
-      "#      bytes             N    type     time  algbw  busbw      res     time  algbw  busbw      res\n"
-      "     1048576        262144   float    0.125   8.39   8.39    0e+00    0.130   8.07   8.07    0e+00\n")[0];
+      "#      bytes             N    type     time  algbw  busbw      res     time  algbw  busbw   "
+      "   res\n"
+      "     1048576        262144   float    0.125   8.39   8.39    0e+00    0.130   8.07   8.07   "
+      " 0e+00\n")[0];
   EXPECT_EQ(table.collective, "all_gather");
   EXPECT_EQ(table.devices[1], "Tesla P100-SXM2-16GB");
   ASSERT_EQ(table.rows.size(), 1u);
@@ -87,13 +93,16 @@ TEST(NcclTests, TheFirstVersionCountedMilliseconds) {
 
 TEST(NcclTests, PrintsOfOtherProcessesMayStandInsideARow) {
   const NcclTestsTable table = tables_of(
-      "#       size         count      type   redop    root     time   algbw   busbw #wrong     time   "
+      "#       size         count      type   redop    root     time   algbw   busbw #wrong     "
+      "time   "
       "algbw   busbw #wrong\n"
-      "    67108864      16777216     float     sum      -1node7:811:902 [3] NCCL INFO comm 0x1 rank 3\n"
+      "    67108864      16777216     float     sum      -1node7:811:902 [3] NCCL INFO comm 0x1 "
+      "rank 3\n"
       "node7:811:905 [5] NCCL INFO Channel 00 : 0 1 2 3\n"
       "  512.25  131.01  229.26      0node7:811:9 [1] NCCL INFO done\n"
       "  510.50  131.46  230.05      0\n"
-      "   134217728      33554432     float     sum      -1   900.75  149.01  260.76      0   899.50  "
+      "   134217728      33554432     float     sum      -1   900.75  149.01  260.76      0   "
+      "899.50  "
       "149.21  261.12      0\n")[0];
   ASSERT_EQ(table.rows.size(), 2u);
   EXPECT_DOUBLE_EQ(table.rows[0].out_of_place->busbw_GBs, 229.26);
@@ -103,10 +112,12 @@ TEST(NcclTests, PrintsOfOtherProcessesMayStandInsideARow) {
 
 TEST(NcclTests, RowsThatATerminalWrappedArePutTogether) {
   const std::string heading =
-      "#       size         count      type   redop    root     time   algbw   busbw #wrong     time   "
+      "#       size         count      type   redop    root     time   algbw   busbw #wrong     "
+      "time   "
       "algbw   busbw #wrong\n";
   const std::string row =
-      "    67108864      16777216     float     sum      -1   512.25  131.01  229.26      0   510.50  "
+      "    67108864      16777216     float     sum      -1   512.25  131.01  229.26      0   "
+      "510.50  "
       "131.46  230.05      0";
   for (const std::size_t width : {57u, 60u, 62u, 80u, 100u}) {
     const NcclTestsTable table =
@@ -120,7 +131,8 @@ TEST(NcclTests, RowsThatATerminalWrappedArePutTogether) {
 
 TEST(NcclTests, ACrashAmidARunDoesNotSplitIt) {
   std::string text(kTwoNodes);
-  text.insert(text.find("         128 "), "[tray-a:4242] [ 3] /opt/all_reduce_perf(+0x77f1)[0x55]\n");
+  text.insert(text.find("         128 "),
+              "[tray-a:4242] [ 3] /opt/all_reduce_perf(+0x77f1)[0x55]\n");
   const NcclTestsTables tables = tables_of(text);
   ASSERT_EQ(tables.size(), 1u);
   EXPECT_EQ(tables[0].rows.size(), 2u);
@@ -128,9 +140,12 @@ TEST(NcclTests, ACrashAmidARunDoesNotSplitIt) {
 
 TEST(NcclTests, RowsWithoutHeadingGoByTheirShape) {
   const NcclTestsTable table = tables_of(
-      "     1024     256   float    none      -1   10.00   0.10   0.05   0   10.50   0.10   0.05   0\n"
-      "     2048     512   float    none      -1   11.00   0.19   0.10   0   11.50   0.18   0.09   0\n"
-      "     4096    1024   float    none      -1   12.00   0.34   0.17   0   12.50   0.33   0.16   0\n")[0];
+      "     1024     256   float    none      -1   10.00   0.10   0.05   0   10.50   0.10   0.05   "
+      "0\n"
+      "     2048     512   float    none      -1   11.00   0.19   0.10   0   11.50   0.18   0.09   "
+      "0\n"
+      "     4096    1024   float    none      -1   12.00   0.34   0.17   0   12.50   0.33   0.16   "
+      "0\n")[0];
   ASSERT_EQ(table.rows.size(), 3u);
   EXPECT_EQ(table.rows[2].redop, "none");
   EXPECT_EQ(table.rows[2].root, -1);
@@ -138,8 +153,8 @@ TEST(NcclTests, RowsWithoutHeadingGoByTheirShape) {
 }
 
 TEST(NcclTests, ACutRowKeepsTheHalfThatIsWhole) {
-  const auto document = read_with(nccl_tests_reader, std::string(kTwoNodes).substr(
-      0, kTwoNodes.find("20.75") + 3));
+  const auto document =
+      read_with(nccl_tests_reader, std::string(kTwoNodes).substr(0, kTwoNodes.find("20.75") + 3));
   ASSERT_TRUE(document) << document.error().text();
   const NcclTestsTable table = std::get<NcclTestsTables>(document->content)[0];
   ASSERT_EQ(table.rows.size(), 2u);
@@ -149,8 +164,9 @@ TEST(NcclTests, ACutRowKeepsTheHalfThatIsWhole) {
 }
 
 TEST(NcclTests, AFailedRunIsRefusedWithWhatTheLogSays) {
-  const auto document = read_with(nccl_tests_reader, std::string(kTwoNodes).substr(
-      0, kTwoNodes.find("          64 ")) + "tray-a: Test NCCL failure common.cu:958 'unhandled system error'\n");
+  const auto document = read_with(
+      nccl_tests_reader, std::string(kTwoNodes).substr(0, kTwoNodes.find("          64 ")) +
+                             "tray-a: Test NCCL failure common.cu:958 'unhandled system error'\n");
   ASSERT_FALSE(document);
   EXPECT_NE(document.error().what.find("unhandled"), std::string::npos);
 }
@@ -172,8 +188,10 @@ constexpr Generation kGenerations[] = {
     {"# size count type redop time algbw busbw error time algbw busbw error", true, false, 0},
     {"# size count type root time algbw busbw error time algbw busbw error", false, true, 0},
     {"# size count type redop root time algbw busbw #wrong time algbw busbw #wrong", true, true, 0},
-    {"# size count type redop root time algbw busbw #wrong i_min i_max i_p99 i_cv% time algbw busbw "
-     "#wrong i_min i_max i_p99 i_cv%", true, true, 4},
+    {"# size count type redop root time algbw busbw #wrong i_min i_max i_p99 i_cv% time algbw "
+     "busbw "
+     "#wrong i_min i_max i_p99 i_cv%",
+     true, true, 4},
 };
 
 std::string printed(const NcclTestsRow& row, const Generation& how) {
@@ -204,8 +222,8 @@ NcclTestsRow some_row() {
 
 RC_GTEST_PROP(NcclTests, ReadsEveryGenerationInEveryWrapping, ()) {
   const Generation& how = kGenerations[*rc::gen::inRange(0, 5)];
-  const std::string prefix = *rc::gen::element<std::string>("", "[1,0]<stdout>:", "0: ", "node-3: ",
-                                                            "2025-06-01T10:00:00.123Z ");
+  const std::string prefix = *rc::gen::element<std::string>(
+      "", "[1,0]<stdout>:", "0: ", "node-3: ", "2025-06-01T10:00:00.123Z ");
   const int rows = *rc::gen::inRange(1, 6);
   std::vector<NcclTestsRow> expected;
   std::string text = prefix + how.heading + "\n";
@@ -237,10 +255,10 @@ RC_GTEST_PROP(NcclTests, SurvivesCutsAndGarbage, ()) {
   const int edits = *rc::gen::inRange(0, 8);
   for (int i = 0; i < edits; ++i) {
     const auto at = *rc::gen::inRange<std::size_t>(0, text.size());
-    if (*rc::gen::inRange(0, 2) == 0)
-      text.erase(at, *rc::gen::inRange<std::size_t>(1, 40));
+    if (*rc::gen::inRange(0, 2) == 0) text.erase(at, *rc::gen::inRange<std::size_t>(1, 40));
     else
-      text.insert(at, *rc::gen::element<std::string>("\n", "\t", "9", "-", ".", "e", "\x1b[4m", "inf"));
+      text.insert(at,
+                  *rc::gen::element<std::string>("\n", "\t", "9", "-", ".", "e", "\x1b[4m", "inf"));
     if (text.empty()) break;
   }
   text.resize(*rc::gen::inRange<std::size_t>(0, text.size() + 1));

@@ -36,7 +36,8 @@ constexpr std::string_view kSwitched = R"(<system version="1">
 )";
 
 std::string with(std::string text, std::string_view from, std::string_view to) {
-  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+  for (std::size_t at = text.find(from); at != std::string::npos;
+       at = text.find(from, at + to.size()))
     text.replace(at, from.size(), to);
   return text;
 }
@@ -104,11 +105,15 @@ TEST(NcclXml, WritesWhatItReads) {
   EXPECT_EQ(written("nccl-xml", again), text);
   EXPECT_EQ(written("json", again), written("json", unit));
   // Attributes stand in the order of NCCL's own dumps.
-  EXPECT_NE(text.find(R"(<pci busid="0000:22:00.0" class="0x030200" vendor="0x10de" device="0x2330" )"
-                      R"(subsystem_vendor="0x10de" subsystem_device="0x16c1" )"
-                      R"(link_speed="32.0 GT/s PCIe" link_width="16">)"), std::string::npos) << text;
+  EXPECT_NE(
+      text.find(R"(<pci busid="0000:22:00.0" class="0x030200" vendor="0x10de" device="0x2330" )"
+                R"(subsystem_vendor="0x10de" subsystem_device="0x16c1" )"
+                R"(link_speed="32.0 GT/s PCIe" link_width="16">)"),
+      std::string::npos)
+      << text;
   EXPECT_NE(text.find(R"(<nvlink target="0000:06:00.0" count="10" tclass="0x068000" />)"),
-            std::string::npos) << text;
+            std::string::npos)
+      << text;
 }
 
 TEST(NcclXml, TheUserMayNameTheGpu) {
@@ -122,7 +127,9 @@ TEST(NcclXml, OldAmdFamiliesAreTheSame) {
   const auto family = [](const char* id) {
     return machine(nccl_xml_reader, R"(<system><cpu numaid="0" vendor="AuthenticAMD" familyid=")" +
                                         std::string(id) + R"(" modelid="17"/></system>)")
-        ->device(0).cpu().family;
+        ->device(0)
+        .cpu()
+        .family;
   };
   EXPECT_EQ(family("143"), 23);
   EXPECT_EQ(family("175"), 25);
@@ -131,8 +138,10 @@ TEST(NcclXml, OldAmdFamiliesAreTheSame) {
 }
 
 TEST(NcclXml, UnknownSpeedAndWidthAreAssumed) {
-  const auto document = read_with(nccl_xml_reader, system_of(
-      R"(<pci busid="0001:00:00.0" class="0x030200" device="0x20b2" link_speed="" link_width="0"/>)"));
+  const auto document = read_with(
+      nccl_xml_reader,
+      system_of(
+          R"(<pci busid="0001:00:00.0" class="0x030200" device="0x20b2" link_speed="" link_width="0"/>)"));
   ASSERT_TRUE(document);
   EXPECT_TRUE(has_notice(*document, "PCIe generation 4"));
   const auto& unit = *std::get<std::shared_ptr<const Unit>>(document->content);
@@ -142,8 +151,10 @@ TEST(NcclXml, UnknownSpeedAndWidthAreAssumed) {
 }
 
 TEST(NcclXml, ReadsCloudFilesWithoutGpuElements) {
-  const auto unit = machine(nccl_xml_reader, system_of(
-      R"(<pci busid="ffff:ff:01.0" class="0x060400" link_speed="16 GT/s" link_width="16">
+  const auto unit = machine(
+      nccl_xml_reader,
+      system_of(
+          R"(<pci busid="ffff:ff:01.0" class="0x060400" link_speed="16 GT/s" link_width="16">
            <pci busid="0004:00:00.0" class="0x030200" link_speed="16 GT/s" link_width="16"/>
            <pci busid="0003:00:00.0" class="0x030200" link_speed="16 GT/s" link_width="16"/>
            <pci busid="0103:00:00.0" class="0x020700" link_speed="16 GT/s" link_width="16"/>
@@ -155,7 +166,8 @@ TEST(NcclXml, ReadsCloudFilesWithoutGpuElements) {
 }
 
 TEST(NcclXml, HashesTellHostsApart) {
-  std::string tray = R"(<cpu host_hash="0xHASH" numaid="0" arch="arm64"><pci busid="0008:01:00.0" class="0x030200"><gpu dev="0" sm="100"><nvlink target="fffffff:ffff:ff" count="18" tclass="0x068000"/><c2c bw="44712" count="5"/></gpu></pci></cpu>)";
+  std::string tray =
+      R"(<cpu host_hash="0xHASH" numaid="0" arch="arm64"><pci busid="0008:01:00.0" class="0x030200"><gpu dev="0" sm="100"><nvlink target="fffffff:ffff:ff" count="18" tclass="0x068000"/><c2c bw="44712" count="5"/></gpu></pci></cpu>)";
   const auto unit = machine(nccl_xml_reader, "<system>" + with(tray, "HASH", "a") +
                                                  with(tray, "HASH", "b") + "</system>");
   EXPECT_EQ(unit->parts().hosts, 2);
@@ -176,8 +188,9 @@ TEST(NcclXml, HashesTellHostsApart) {
 
 TEST(NcclXml, SwitchesUnderDifferentAddressesAreOneLayer) {
   const std::string to_switch = R"(<nvlink target="0000:aN:00.0" count="18" tclass="0x068000"/>)";
-  const auto document = read_with(nccl_xml_reader, system_of(
-      gpu(1, with(to_switch, "N", "1"), "sm=\"90\"") + gpu(2, with(to_switch, "N", "2"), "sm=\"90\"")));
+  const auto document =
+      read_with(nccl_xml_reader, system_of(gpu(1, with(to_switch, "N", "1"), "sm=\"90\"") +
+                                           gpu(2, with(to_switch, "N", "2"), "sm=\"90\"")));
   ASSERT_TRUE(document);
   const auto& unit = *std::get<std::shared_ptr<const Unit>>(document->content);
   EXPECT_EQ(unit.nvswitches().size(), 1u);
@@ -187,16 +200,18 @@ TEST(NcclXml, SwitchesUnderDifferentAddressesAreOneLayer) {
 
 TEST(NcclXml, AGpuThatLostASwitchKeepsTheOthers) {
   const auto target = [](int chip) {
-    return R"(<nvlink target="0000:c)" + std::to_string(chip) + R"(:00.0" count="2" tclass="0x068000"/>)";
+    return R"(<nvlink target="0000:c)" + std::to_string(chip) +
+           R"(:00.0" count="2" tclass="0x068000"/>)";
   };
-  const auto unit = machine(nccl_xml_reader, system_of(
-      gpu(1, target(1) + target(2), "sm=\"80\"") + gpu(2, target(2), "sm=\"80\"")));
+  const auto unit = machine(nccl_xml_reader, system_of(gpu(1, target(1) + target(2), "sm=\"80\"") +
+                                                       gpu(2, target(2), "sm=\"80\"")));
   EXPECT_EQ(unit->nvswitches().size(), 2u);
   EXPECT_EQ(nvlinks_between(*unit, unit->gpus()[0], unit->gpus()[1]), 2);
 }
 
 TEST(NcclXml, DirectLinksAreOneBundleAPair) {
-  const auto unit = machine(nccl_xml_reader, system_of(gpu(1, to_gpu(2, 2)) + gpu(2, to_gpu(1, 2))));
+  const auto unit =
+      machine(nccl_xml_reader, system_of(gpu(1, to_gpu(2, 2)) + gpu(2, to_gpu(1, 2))));
   const Link* link = link_between(*unit, LinkKind::nvlink, "GPU1", "GPU2");
   ASSERT_NE(link, nullptr);
   EXPECT_EQ(link->count, 2);
@@ -218,16 +233,19 @@ TEST(NcclXml, LinksThatLeadNowhereAreLeftOut) {
 }
 
 TEST(NcclXml, LinksToACpuBridgeGoToTheGpusOwnCpu) {
-  const auto unit = machine(nccl_xml_reader, system_of(
-      gpu(1, R"(<nvlink target="0000:00:00.0" count="3" tclass="0x068001"/>)")));
+  const auto unit =
+      machine(nccl_xml_reader,
+              system_of(gpu(1, R"(<nvlink target="0000:00:00.0" count="3" tclass="0x068001"/>)")));
   const Link* link = link_between(*unit, LinkKind::nvlink, "GPU1", "CPU0");
   ASSERT_NE(link, nullptr);
   EXPECT_EQ(link->count, 3);
 }
 
 TEST(NcclXml, ReadsRcclFiles) {
-  const auto unit = machine(nccl_xml_reader, system_of(
-      R"(<pci busid="0000:0c:00.0" class="0x120000" vendor="0x1002" device="0x74a1" link_speed="32.0 GT/s PCIe" link_width="16"><gpu dev="0" sm="304" gcn="gfx942" rank="0"><xgmi target="0000:15:00.0" count="1" tclass="0x120000"/></gpu></pci>
+  const auto unit = machine(
+      nccl_xml_reader,
+      system_of(
+          R"(<pci busid="0000:0c:00.0" class="0x120000" vendor="0x1002" device="0x74a1" link_speed="32.0 GT/s PCIe" link_width="16"><gpu dev="0" sm="304" gcn="gfx942" rank="0"><xgmi target="0000:15:00.0" count="1" tclass="0x120000"/></gpu></pci>
          <pci busid="0000:15:00.0" class="0x120000" vendor="0x1002" link_speed="32.0 GT/s PCIe" link_width="16"><gpu dev="1" sm="304" gcn="gfx942" rank="1"><xgmi target="0000:0c:00.0" count="1" tclass="0x120000"/></gpu></pci>)"));
   EXPECT_TRUE(unit->device(unit->gpus()[1]).gpu().amd);
   EXPECT_EQ(unit->device(unit->gpus()[1]).part, "mi300x");
@@ -235,15 +253,16 @@ TEST(NcclXml, ReadsRcclFiles) {
 }
 
 TEST(NcclXml, OverlappingMasksAreRemarkedUpon) {
-  const auto document = read_with(nccl_xml_reader,
+  const auto document = read_with(
+      nccl_xml_reader,
       R"(<system><cpu numaid="0" affinity="ffff"/><cpu numaid="1" affinity="00ff"/></system>)");
   ASSERT_TRUE(document);
   EXPECT_TRUE(has_notice(*document, "overlap"));
 }
 
 TEST(NcclXml, IgnoresWhatStandsAround) {
-  const std::string pasted = "\n$ cat topo.xml\n<!-- <system> of node 3 -->\n" +
-                             std::string(kSwitched) + "$ exit\n";
+  const std::string pasted =
+      "\n$ cat topo.xml\n<!-- <system> of node 3 -->\n" + std::string(kSwitched) + "$ exit\n";
   EXPECT_EQ(machine(nccl_xml_reader, pasted)->gpus().size(), 2u);
 }
 
@@ -271,8 +290,8 @@ TEST(NcclXml, DamageIsPointedAt) {
 }
 
 TEST(NcclXml, GraphFilesAreToldApart) {
-  const auto document = read_with(nccl_xml_reader,
-                                  R"(<graphs version="1"><graph id="0"><channel/></graph></graphs>)");
+  const auto document = read_with(
+      nccl_xml_reader, R"(<graphs version="1"><graph id="0"><channel/></graph></graphs>)");
   ASSERT_FALSE(document);
   EXPECT_NE(document.error().what.find("graph file"), std::string::npos);
 }

@@ -58,11 +58,11 @@ TEST(TopoDamage, WithoutHeaderTheRowsNameTheDevices) {
 
 TEST(TopoDamage, ALostCellMovesNothingBehindTheDiagonal) {
   const auto document = read_with(topo_m_reader,
-      "   GPU0 GPU1 GPU2 GPU3 CPU Affinity\n"
-      "GPU0 X PIX SYS SYS 0-7\n"
-      "GPU1 PIX X SYS SYS 0-7\n"
-      "GPU2 SYS X PHB 8-15\n"  // one SYS is gone
-      "GPU3 SYS SYS PHB X 8-15\n");
+                                  "   GPU0 GPU1 GPU2 GPU3 CPU Affinity\n"
+                                  "GPU0 X PIX SYS SYS 0-7\n"
+                                  "GPU1 PIX X SYS SYS 0-7\n"
+                                  "GPU2 SYS X PHB 8-15\n"  // one SYS is gone
+                                  "GPU3 SYS SYS PHB X 8-15\n");
   ASSERT_TRUE(document);
   EXPECT_TRUE(has_notice(*document, "GPU2: a cell before the X"));
   const auto unit = std::get<std::shared_ptr<const Unit>>(document->content);
@@ -72,9 +72,9 @@ TEST(TopoDamage, ALostCellMovesNothingBehindTheDiagonal) {
 
 TEST(TopoDamage, CutRowsAreNamed) {
   const auto document = read_with(topo_m_reader,
-      "\tGPU0\tGPU1\tNIC0\tNIC1\tCPU Affinity\n"
-      "GPU0\t X \tNV12\tPXB\tSYS\t0-7\n"
-      "GPU1\tNV12\t X \tPX");
+                                  "\tGPU0\tGPU1\tNIC0\tNIC1\tCPU Affinity\n"
+                                  "GPU0\t X \tNV12\tPXB\tSYS\t0-7\n"
+                                  "GPU1\tNV12\t X \tPX");
   ASSERT_TRUE(document);
   EXPECT_TRUE(has_notice(*document, "2 of 4 devices have no row: NIC0, NIC1"));
   EXPECT_TRUE(has_notice(*document, "GPU1: 2 of 4 cells"));
@@ -82,12 +82,12 @@ TEST(TopoDamage, CutRowsAreNamed) {
 
 TEST(TopoDamage, AnOverwrittenNicLegendIsNoName) {
   const auto document = read_with(topo_m_reader,
-      "\tGPU0\tNIC0\tNIC1\tNIC2\tCPU Affinity\tNUMA Affinity\n"
-      "GPU0\t X \tPIX\tPIX\tPIX\t0-7\t0\n\n"
-      "NIC Legend:\n\n"
-      "  NIC0: \tNIC2\tCPU Affinity\n"
-      "  NIC1: NIC2\n"
-      "  NIC2: mlx5_bond_1\n");
+                                  "\tGPU0\tNIC0\tNIC1\tNIC2\tCPU Affinity\tNUMA Affinity\n"
+                                  "GPU0\t X \tPIX\tPIX\tPIX\t0-7\t0\n\n"
+                                  "NIC Legend:\n\n"
+                                  "  NIC0: \tNIC2\tCPU Affinity\n"
+                                  "  NIC1: NIC2\n"
+                                  "  NIC2: mlx5_bond_1\n");
   ASSERT_TRUE(document);
   EXPECT_TRUE(has_notice(*document, "legend is damaged: the names of NIC0, NIC1"));
   const auto unit = std::get<std::shared_ptr<const Unit>>(document->content);
@@ -109,9 +109,9 @@ TEST(TopoDamage, ManyNicsOnOneSwitchMayBeFunctions) {
 
 TEST(TopoDamage, CpuListsThatTheToolCutGiveNoCpus) {
   const auto document = read_with(topo_m_reader,
-      "\tGPU0\tGPU1\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\n"
-      "GPU0\t X \tSYS\t0,2,4,6,8,10\t0\t\tN/A\n"
-      "GPU1\tSYS\t X \t1,3,5,7,9,11\t1\t\tN/A\n");
+                                  "\tGPU0\tGPU1\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\n"
+                                  "GPU0\t X \tSYS\t0,2,4,6,8,10\t0\t\tN/A\n"
+                                  "GPU1\tSYS\t X \t1,3,5,7,9,11\t1\t\tN/A\n");
   ASSERT_TRUE(document);
   EXPECT_TRUE(has_notice(*document, "only the start of a list"));
   const auto unit = std::get<std::shared_ptr<const Unit>>(document->content);
@@ -121,11 +121,11 @@ TEST(TopoDamage, CpuListsThatTheToolCutGiveNoCpus) {
 
 TEST(TopoDamage, SysInsideOneNumaNodeIsNearerThanAcross) {
   const auto document = read_with(topo_m_reader,
-      "\tGPU0\tGPU1\tGPU2\tNIC0\tCPU Affinity\tNUMA Affinity\n"
-      "GPU0\t X \tSYS\tSYS\tSYS\t0-7\t0\n"
-      "GPU1\tSYS\t X \tSYS\tSYS\t0-7\t0\n"
-      "GPU2\tSYS\tSYS\t X \tSYS\t8-15\t1\n"
-      "NIC0\tSYS\tSYS\tSYS\t X \t\t\n");
+                                  "\tGPU0\tGPU1\tGPU2\tNIC0\tCPU Affinity\tNUMA Affinity\n"
+                                  "GPU0\t X \tSYS\tSYS\tSYS\t0-7\t0\n"
+                                  "GPU1\tSYS\t X \tSYS\tSYS\t0-7\t0\n"
+                                  "GPU2\tSYS\tSYS\t X \tSYS\t8-15\t1\n"
+                                  "NIC0\tSYS\tSYS\tSYS\t X \t\t\n");
   ASSERT_TRUE(document);
   const auto unit = std::get<std::shared_ptr<const Unit>>(document->content);
   EXPECT_EQ(between(*unit, "GPU0", "GPU1"), PathKind::node);
@@ -143,8 +143,8 @@ TEST(TopoDamage, ABridgeShortOfLinksIsDown) {
 }
 
 TEST(TopoDamage, ASecondMatrixIsLeftOut) {
-  const auto document = read_with(topo_m_reader, std::string(kSwitchedServer) +
-                                                     std::string(kSwitchedServer));
+  const auto document =
+      read_with(topo_m_reader, std::string(kSwitchedServer) + std::string(kSwitchedServer));
   ASSERT_TRUE(document);
   EXPECT_TRUE(has_notice(*document, "a second matrix"));
   EXPECT_EQ(topo_m_of(std::get<std::shared_ptr<const Unit>>(document->content)), kSwitchedServer);

@@ -67,11 +67,11 @@ TEST(TopoM, ACubeMeshKeepsItsUnequalPairs) {
 
 TEST(TopoM, AGpuOffTheFabricStaysUnlinked) {
   const auto document = read_with(topo_m_reader,
-      "\tGPU0\tGPU1\tGPU2\tGPU3\tCPU Affinity\tNUMA Affinity\n"
-      "GPU0\t X \tNV18\tNODE\tNV18\t0-15\t0\n"
-      "GPU1\tNV18\t X \tNODE\tNV18\t0-15\t0\n"
-      "GPU2\tNODE\tNODE\t X \tNODE\t0-15\t0\n"
-      "GPU3\tNV18\tNV18\tNODE\t X \t0-15\t0\n");
+                                  "\tGPU0\tGPU1\tGPU2\tGPU3\tCPU Affinity\tNUMA Affinity\n"
+                                  "GPU0\t X \tNV18\tNODE\tNV18\t0-15\t0\n"
+                                  "GPU1\tNV18\t X \tNODE\tNV18\t0-15\t0\n"
+                                  "GPU2\tNODE\tNODE\t X \tNODE\t0-15\t0\n"
+                                  "GPU3\tNV18\tNV18\tNODE\t X \t0-15\t0\n");
   ASSERT_TRUE(document) << document.error().text();
   EXPECT_TRUE(has_notice(*document, "GPU2 has no NVLink"));
   const auto unit = std::get<std::shared_ptr<const Unit>>(document->content);
@@ -112,11 +112,11 @@ TEST(TopoM, AllDistancesHaveTheirPlaceInTheTree) {
 
 TEST(TopoM, OneWrongCellDoesNotOverturnItsRow) {
   const auto document = read_with(topo_m_reader,
-      "\tGPU0\tGPU1\tGPU2\tGPU3\tCPU Affinity\tNUMA Affinity\n"
-      "GPU0\t X \tPIX\tSYS\tPIX\t0-15\t0\n"
-      "GPU1\tPIX\t X \tSYS\tSYS\t0-15\t0\n"
-      "GPU2\tSYS\tSYS\t X \tPIX\t16-31\t1\n"
-      "GPU3\tSYS\tSYS\tPIX\t X \t16-31\t1\n");
+                                  "\tGPU0\tGPU1\tGPU2\tGPU3\tCPU Affinity\tNUMA Affinity\n"
+                                  "GPU0\t X \tPIX\tSYS\tPIX\t0-15\t0\n"
+                                  "GPU1\tPIX\t X \tSYS\tSYS\t0-15\t0\n"
+                                  "GPU2\tSYS\tSYS\t X \tPIX\t16-31\t1\n"
+                                  "GPU3\tSYS\tSYS\tPIX\t X \t16-31\t1\n");
   ASSERT_TRUE(document);
   EXPECT_TRUE(has_notice(*document, "GPU0 to GPU3 says PIX"));
   const auto unit = std::get<std::shared_ptr<const Unit>>(document->content);
@@ -161,18 +161,19 @@ TEST(TopoM, GraceHasItsMemoryInListsOfNodes) {
 
 TEST(TopoM, OnlyPciOutputSaysThatNvlinkIsHidden) {
   const auto document = read_with(topo_m_reader,
-      "$ nvidia-smi topo -mp\n"
-      "\tGPU0\tGPU1\tCPU Affinity\tNUMA Affinity\n"
-      "GPU0\t X \tNODE\t0-15\t0\n"
-      "GPU1\tNODE\t X \t0-15\t0\n");
+                                  "$ nvidia-smi topo -mp\n"
+                                  "\tGPU0\tGPU1\tCPU Affinity\tNUMA Affinity\n"
+                                  "GPU0\t X \tNODE\t0-15\t0\n"
+                                  "GPU1\tNODE\t X \t0-15\t0\n");
   ASSERT_TRUE(document);
   EXPECT_TRUE(has_notice(*document, "use 'topo -m'"));
 }
 
 TEST(TopoM, AHeaderWithoutMatrixSaysWhy) {
-  const auto document = read_with(topo_m_reader,
-      "        GPU0    GPU1    CPU Affinity    NUMA Affinity   GPU NUMA ID\n"
-      "Failed to run topology matrix\n");
+  const auto document =
+      read_with(topo_m_reader,
+                "        GPU0    GPU1    CPU Affinity    NUMA Affinity   GPU NUMA ID\n"
+                "Failed to run topology matrix\n");
   ASSERT_FALSE(document);
   EXPECT_NE(document.error().what.find("2 devices"), std::string::npos);
   EXPECT_NE(document.error().hint.find("/sys/bus/pci"), std::string::npos);

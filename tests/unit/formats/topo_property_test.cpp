@@ -29,8 +29,8 @@ RC_GTEST_PROP(TopoProperty, WhatIsWrittenReadsAsTheSameMatrix, ()) {
 
 RC_GTEST_PROP(TopoProperty, BlanksAndPrefixesMakeNoDifference, ()) {
   const std::string text = topo_m_of(RandomMachine().make());
-  const std::string indent = *rc::gen::element<std::string>("", "    ", "> ", "# ", "node-1: ",
-                                                            "[1,0]<stdout>:");
+  const std::string indent =
+      *rc::gen::element<std::string>("", "    ", "> ", "# ", "node-1: ", "[1,0]<stdout>:");
   const std::size_t width = *rc::gen::element<std::size_t>(0, 181);
   std::string mangled = "$ nvidia-smi topo -m\n";
   for (std::string line : lines_of(text)) {
@@ -65,7 +65,8 @@ std::string damaged(std::string text) {
       case 2: std::swap(lines[at], lines[other]); break;
       case 3:
         if (!lines[at].empty())
-          lines[at][*rc::gen::inRange<std::size_t>(0, lines[at].size())] = *rc::gen::arbitrary<char>();
+          lines[at][*rc::gen::inRange<std::size_t>(0, lines[at].size())] =
+              *rc::gen::arbitrary<char>();
         break;
       default:
         lines[at].insert(*rc::gen::inRange<std::size_t>(0, lines[at].size() + 1),

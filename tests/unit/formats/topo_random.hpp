@@ -32,7 +32,8 @@ class RandomMachine {
       auto& info = std::get<CpuInfo>(unit_.parts.devices.back().info);
       info.numa = i;
       info.affinity = formats::CpuMask::from_ranges(
-          fmt::format("{}-{},{}-{}", 8 * i, 8 * i + 7, 64 + 8 * i, 64 + 8 * i + 7))->words();
+                          fmt::format("{}-{},{}-{}", 8 * i, 8 * i + 7, 64 + 8 * i, 64 + 8 * i + 7))
+                          ->words();
     }
     for (std::size_t a = 0; a < cpus_.size(); ++a)
       for (std::size_t b = a + 1; b < cpus_.size(); ++b)
@@ -47,8 +48,8 @@ class RandomMachine {
       const auto number = static_cast<std::int16_t>(roots > 1 ? bridge : -1);
       for (int root = 0; root < roots; ++root) {
         const bool first = bridge == 0 && root == 0;
-        const DeviceIndex top = chance(60) ? grow_switch(chance(40) ? 2 : 1, first)
-                                           : add_device(first);
+        const DeviceIndex top =
+            chance(60) ? grow_switch(chance(40) ? 2 : 1, first) : add_device(first);
         unit_.join(LinkKind::pcie, cpu, top).host_bridge = number;
       }
     }

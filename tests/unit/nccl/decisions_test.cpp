@@ -49,7 +49,10 @@ std::vector<Machine> read_table() {
     } else if (words.size() == 1) {
       collective = *parse_collective(words[0]);
     } else {
-      machines.back().runs.push_back({collective, words[0], words[1], std::stoi(words[2]),
+      machines.back().runs.push_back({collective,
+                                      words[0],
+                                      words[1],
+                                      std::stoi(words[2]),
                                       {std::stoll(words[3]), std::stoll(words[4])},
                                       {std::stod(words[5]), std::stod(words[6])}});
     }
@@ -98,8 +101,9 @@ TEST_F(Decisions, AreNcclsOwn) {
                 is_graph(comm->tree(), machine.graphs.at("tree")) &&
                 comm->collective_channels() == machine.channels;
     const auto nvls = machine.graphs.find("nvls");
-    same = same && (nvls == machine.graphs.end() ? comm->nvls() == nullptr
-                                                 : comm->nvls() && is_graph(*comm->nvls(), nvls->second));
+    same = same &&
+           (nvls == machine.graphs.end() ? comm->nvls() == nullptr
+                                         : comm->nvls() && is_graph(*comm->nvls(), nvls->second));
     equal_machines += same ? 1 : 0;
     if (!same) std::printf("graphs differ: %s x %d\n", machine.expression.c_str(), machine.gpus);
     for (const Stretch& run : machine.runs)
@@ -107,12 +111,14 @@ TEST_F(Decisions, AreNcclsOwn) {
         const auto decision = comm->decide({run.collective, {run.size[end], 4}, comm->ranks(), 0});
         ASSERT_TRUE(decision) << decision.error().text();
         ++rows;
-        equal += name_of(decision->algorithm) == run.algorithm && name_of(decision->protocol) == run.protocol &&
+        equal += name_of(decision->algorithm) == run.algorithm &&
+                 name_of(decision->protocol) == run.protocol &&
                  decision->channels == run.channels &&
                  std::abs(decision->estimate.us() - run.us[end]) <= .01 * run.us[end];
       }
   }
-  std::printf("%d of %d rows, graphs of %d of %d machines\n", equal, rows, equal_machines, machines);
+  std::printf("%d of %d rows, graphs of %d of %d machines\n", equal, rows, equal_machines,
+              machines);
   EXPECT_GE(equal, rows * 995 / 1000);
   EXPECT_EQ(equal_machines, machines);
 }

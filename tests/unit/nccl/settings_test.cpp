@@ -45,7 +45,8 @@ TEST(Settings, BadValuesAreErrorsThatNameTheVariable) {
 }
 
 TEST(Settings, RemarksOnWhatDoesNothing) {
-  const auto settings = parse({{"NCCL_DEBUG", "INFO"}, {"NCCL_IB_HCA", "mlx5"}, {"NCCL_NVLS_ENABEL", "0"}});
+  const auto settings =
+      parse({{"NCCL_DEBUG", "INFO"}, {"NCCL_IB_HCA", "mlx5"}, {"NCCL_NVLS_ENABEL", "0"}});
   ASSERT_TRUE(settings);
   ASSERT_EQ(settings->remarks.size(), 3U);
   EXPECT_NE(settings->remarks[2].find("did you mean NCCL_NVLS_ENABLE"), std::string::npos);

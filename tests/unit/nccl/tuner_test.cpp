@@ -57,7 +57,8 @@ TEST(Tuner, PricesOneHopperNode) {
   check(Algorithm::ring, Protocol::ll128, 40.6, 189.2571);
   check(Algorithm::ring, Protocol::simple, 56.0, 205.7143);
   check(Algorithm::nvls, Protocol::simple, 25.0, 272.0);
-  EXPECT_FALSE(tuner.price(Collective::all_reduce, Algorithm::nvls_tree, Protocol::simple).available());
+  EXPECT_FALSE(
+      tuner.price(Collective::all_reduce, Algorithm::nvls_tree, Protocol::simple).available());
 }
 
 TEST(Tuner, ChoosesByNodesAndSize) {
@@ -124,8 +125,10 @@ TEST(Plan, NarrowsSmallCallsAndCutsLargeOnes) {
   const auto large = plan(Collective::all_reduce, Algorithm::ring, Protocol::simple, 1 << 30);
   EXPECT_EQ(large.chunk_bytes, 2 << 20);
   EXPECT_EQ(large.slice_bytes, 1 << 20);
-  EXPECT_EQ(plan(Collective::all_reduce, Algorithm::nvls, Protocol::simple, 16 << 20).chunk_bytes, 32 << 10);
-  EXPECT_EQ(plan(Collective::all_reduce, Algorithm::nvls, Protocol::simple, 1 << 30).chunk_bytes, 128 << 10);
+  EXPECT_EQ(plan(Collective::all_reduce, Algorithm::nvls, Protocol::simple, 16 << 20).chunk_bytes,
+            32 << 10);
+  EXPECT_EQ(plan(Collective::all_reduce, Algorithm::nvls, Protocol::simple, 1 << 30).chunk_bytes,
+            128 << 10);
 }
 
 }  // namespace
