@@ -3,3 +3,4 @@
 
 #include "isleway/nccl/bench.hpp"
 #include "isleway/nccl/communicator.hpp"
+#include "isleway/nccl/explain.hpp"

@@ -4,4 +4,5 @@
 #include "isleway/report/bench.hpp"
 #include "isleway/report/catalogue.hpp"
 #include "isleway/report/copies.hpp"
+#include "isleway/report/explain.hpp"
 #include "isleway/report/machine.hpp"

@@ -1,25 +1,14 @@
 #include "cli/bench_options.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <CLI/CLI.hpp>
-
+#include "cli/option_group.hpp"
 #include "isleway/core.hpp"
 
 namespace isleway::cli {
 namespace {
 
 constexpr int kMostIterations = 1'000'000'000;
-constexpr int kMostChannels = 64;  // NCCL's MAXCHANNELS
-
-Result<std::int64_t> size_option(const char* flag, const std::string& text) {
-  const std::int64_t size = parse_size(text);
-  if (size < 0)
-    return fail(fmt::format("{}: \"{}\" is no size", flag, text),
-                "a number of bytes, as in 8, 64K, 1M, 8G");
-  return size;
-}
 
 Result<nccl::SizeRange> sizes(const BenchOptions& options) {
   nccl::SizeRange range;
@@ -35,41 +24,6 @@ Result<nccl::SizeRange> sizes(const BenchOptions& options) {
   range.factor = options.factor > 0 ? options.factor : options.step_bytes.empty() ? 2 : 1;
   if (auto all = range.sizes(); !all) return tl::unexpected(all.error());
   return range;
-}
-
-/// NAME=VALUE; NAME, whose value comes from the environment; or "inherit", all NCCL_*.
-Result<std::map<std::string, std::string>> variables(
-    const std::vector<std::string>& given, const std::map<std::string, std::string>& environment) {
-  std::map<std::string, std::string> all;
-  for (const std::string& one : given) {
-    if (one == "inherit") {
-      all.insert(environment.begin(), environment.end());
-      continue;
-    }
-    const std::size_t equals = one.find('=');
-    const std::string name = one.substr(0, equals);
-    if (name.substr(0, 5) != "NCCL_")
-      return fail("--env: \"" + one + "\" sets no variable of NCCL",
-                  "NCCL_NAME=VALUE, NCCL_NAME or inherit");
-    if (equals != one.npos) {
-      all[name] = one.substr(equals + 1);
-    } else if (const auto found = environment.find(name); found != environment.end()) {
-      all[name] = found->second;
-    } else {
-      return fail("--env: " + name + " is not set in this environment", "", name + "=VALUE");
-    }
-  }
-  return all;
-}
-
-template <class T>
-Result<void> parse_into(std::optional<T>& target, const std::string& text,
-                        Result<T> (*parse)(std::string_view)) {
-  if (text.empty()) return {};
-  auto value = parse(text);
-  if (!value) return tl::unexpected(value.error());
-  target = *value;
-  return {};
 }
 
 Result<void> understand_calls(const BenchOptions& options, BenchRequest& request) {
@@ -102,28 +56,6 @@ Result<void> understand_calls(const BenchOptions& options, BenchRequest& request
   return {};
 }
 
-Result<void> understand_nccl(const BenchOptions& options, BenchRequest& request,
-                             const std::map<std::string, std::string>& environment) {
-  if (!options.nccl_version.empty()) {
-    const auto version = nccl::parse_version(options.nccl_version);
-    if (!version) return tl::unexpected(version.error());
-    request.nccl.version = *version;
-  }
-  auto env = variables(options.env, environment);
-  if (!env) return tl::unexpected(env.error());
-  request.nccl.env = std::move(*env);
-  if (options.channels > 0) {
-    // As one would force it in NCCL.
-    request.nccl.env["NCCL_MIN_NCHANNELS"] = std::to_string(options.channels);
-    request.nccl.env["NCCL_MAX_NCHANNELS"] = std::to_string(options.channels);
-  }
-  request.nccl.launch = {options.gpus_per_process <= 1, options.gpus_per_process,
-                         options.graph > 0};
-  return parse_into(request.algorithm, options.algorithm, nccl::parse_algorithm).and_then([&] {
-    return parse_into(request.protocol, options.protocol, nccl::parse_protocol);
-  });
-}
-
 void add_ignored_options(CLI::App& app) {
   struct Ignored {
     const char *flags, *what;
@@ -152,88 +84,35 @@ void add_bench_options(CLI::App& app, BenchOptions& options) {
       ->type_name("");
   add_machine_options(app, options.machine, MachineArgument::option);
 
-  const std::string tests = "As in nccl-tests";
-  app.add_option("-b,--minbytes", options.min_bytes, "Smallest size")
-      ->type_name("SIZE")
-      ->capture_default_str()
-      ->group(tests);
-  app.add_option("-e,--maxbytes", options.max_bytes, "Largest size")
-      ->type_name("SIZE")
-      ->capture_default_str()
-      ->group(tests);
-  app.add_option("-i,--stepbytes", options.step_bytes, "Equal steps of this size")
-      ->type_name("SIZE")
-      ->group(tests);
-  app.add_option("-f,--stepfactor", options.factor, "Sizes grow by this factor (2 without -i)")
-      ->type_name("N")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40))
-      ->group(tests);
-  app.add_option("-n,--iters", options.iterations, "Iterations; simulated ones are all alike")
-      ->type_name("N")
-      ->check(CLI::Range(1, kMostIterations))
-      ->capture_default_str()
-      ->group(tests);
-  app.add_option("-w,--warmup_iters", options.warmup, "Iterations that are not timed")
-      ->type_name("N")
-      ->check(CLI::Range(0, kMostIterations))
-      ->capture_default_str()
-      ->group(tests);
-  app.add_option("-o,--op", options.op, "sum, prod, min, max, avg, mulsum or all")
-      ->type_name("OP")
-      ->capture_default_str()
-      ->group(tests);
-  app.add_option("-d,--datatype", options.datatype, "Element type, or all")
-      ->type_name("TYPE")
-      ->capture_default_str()
-      ->group(tests);
-  app.add_option("-r,--root", options.root, "Root of broadcast, reduce, gather, scatter, or all")
-      ->type_name("RANK")
-      ->capture_default_str()
-      ->group(tests);
-  app.add_option("-c,--check", options.check,
-                 "1: also run each schedule on numbers and check the result, where memory allows")
-      ->type_name("0|1")
-      ->check(CLI::Range(0, 1))
-      ->capture_default_str()
-      ->group(tests);
-  app.add_option("-G,--cudagraph", options.graph, "Launched as a CUDA graph")
-      ->type_name("N")
-      ->check(CLI::Range(0, kMostIterations))
-      ->capture_default_str()
-      ->group(tests);
+  OptionGroup tests(app, "As in nccl-tests");
+  tests.add_with_default("-b,--minbytes", options.min_bytes, "Smallest size", "SIZE");
+  tests.add_with_default("-e,--maxbytes", options.max_bytes, "Largest size", "SIZE");
+  tests.add("-i,--stepbytes", options.step_bytes, "Equal steps of this size", "SIZE");
+  tests.add("-f,--stepfactor", options.factor, "Sizes grow by this factor (2 without -i)", "N")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40));
+  tests
+      .add_with_default("-n,--iters", options.iterations,
+                        "Iterations; simulated ones are all alike", "N")
+      ->check(CLI::Range(1, kMostIterations));
+  tests.add_with_default("-w,--warmup_iters", options.warmup, "Iterations that are not timed", "N")
+      ->check(CLI::Range(0, kMostIterations));
+  tests.add_with_default("-o,--op", options.op, "sum, prod, min, max, avg, mulsum or all", "OP");
+  tests.add_with_default("-d,--datatype", options.datatype, "Element type, or all", "TYPE");
+  tests.add_with_default("-r,--root", options.root,
+                         "Root of broadcast, reduce, gather, scatter, or all", "RANK");
+  tests
+      .add_with_default("-c,--check", options.check,
+                        "1: also run each schedule on numbers and check the result, where memory "
+                        "allows",
+                        "0|1")
+      ->check(CLI::Range(0, 1));
   add_ignored_options(app);
 
-  const std::string model = "Model";
-  app.add_option("--engine", options.engine,
-                 "analytic (closed form), flow (simulates every message), or all")
-      ->type_name("ENGINE")
-      ->capture_default_str()
-      ->group(model);
-  app.add_option("--algo", options.algorithm, "Force RING, TREE, NVLS, NVLS_TREE, ...")
-      ->type_name("ALGO")
-      ->group(model);
-  app.add_option("--proto", options.protocol, "Force LL, LL128 or SIMPLE")
-      ->type_name("PROTO")
-      ->group(model);
-  app.add_option("--channels", options.channels, "Force the number of channels")
-      ->type_name("N")
-      ->check(CLI::Range(1, kMostChannels))
-      ->group(model);
-  app.add_option("--nccl-version", options.nccl_version, "Choose as this NCCL does (2.28.9)")
-      ->type_name("VERSION")
-      ->group(model);
-  app.add_option("--env", options.env,
-                 "NCCL_NAME=VALUE; NCCL_NAME takes the value from the environment, inherit takes "
-                 "all NCCL_* (without --env none is read)")
-      ->type_name("NAME[=VALUE]")
-      ->allow_extra_args(false)
-      ->group(model);
-  app.add_option("--gpus-per-process", options.gpus_per_process,
-                 "GPUs that one process drives, launching on one after the other")
-      ->type_name("N")
-      ->check(CLI::Range(1, 4096))
-      ->capture_default_str()
-      ->group(model);
+  OptionGroup model(app, "Model");
+  model.add_with_default("--engine", options.engine,
+                         "analytic (closed form), flow (simulates every message), or all",
+                         "ENGINE");
+  add_nccl_options(app, options.nccl);
   app.add_flag("--nccl-estimate", options.estimate, "One more column: NCCL's own estimate");
   app.add_flag("--plot", options.plot, "Also draw busbw over size");
 }
@@ -243,28 +122,22 @@ Result<BenchRequest> understand(const BenchOptions& options,
   BenchRequest request;
   const auto range = sizes(options);
   if (!range) return tl::unexpected(range.error());
-  request.settings = {
-      *range,        range->last,  options.gpus_per_process, options.iterations, options.warmup,
-      options.check, options.graph};
+  request.settings = {*range,
+                      range->last,
+                      options.nccl.gpus_per_process,
+                      options.iterations,
+                      options.warmup,
+                      options.check,
+                      options.nccl.graph};
   if (options.engine == "all") {
     request.engines = {"analytic", "flow"};
   } else {
     request.engines = {options.engine};
   }
-  return understand_calls(options, request)
-      .and_then([&] { return understand_nccl(options, request, environment); })
-      .map([&] { return request; });
-}
-
-std::map<std::string, std::string> nccl_environment() {
-  std::map<std::string, std::string> found;
-  for (char** variable = environ; *variable != nullptr; ++variable) {
-    const std::string_view text = *variable;
-    const std::size_t equals = text.find('=');
-    if (text.substr(0, 5) == "NCCL_" && equals != text.npos)
-      found.emplace(text.substr(0, equals), text.substr(equals + 1));
-  }
-  return found;
+  auto nccl = understand(options.nccl, environment);
+  if (!nccl) return tl::unexpected(nccl.error());
+  request.nccl = std::move(*nccl);
+  return understand_calls(options, request).map([&] { return request; });
 }
 
 }  // namespace isleway::cli

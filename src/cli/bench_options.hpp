@@ -1,11 +1,11 @@
 // What `isleway bench` is asked for: nccl-tests' own flags, and what only a simulator has.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
 #include "cli/machine.hpp"
+#include "cli/nccl_options.hpp"
 #include "isleway/report.hpp"
 
 namespace isleway::cli {
@@ -17,10 +17,9 @@ struct BenchOptions {
   std::string min_bytes = "8", max_bytes = "8G", step_bytes, datatype = "float", op = "sum",
               root = "0";
   std::int64_t factor = 0;
-  int iterations = 20, warmup = 1, check = 0, graph = 0, gpus_per_process = 1;
-  std::string algorithm, protocol, nccl_version, engine = "analytic";
-  int channels = 0;
-  std::vector<std::string> env;
+  int iterations = 20, warmup = 1, check = 0;
+  std::string engine = "analytic";
+  NcclOptions nccl;
   bool estimate = false, plot = false;
 };
 
@@ -34,16 +33,11 @@ struct BenchRequest {
   std::vector<std::string> reductions;
   int root = 0;  ///< -1: every rank in turn
   report::NcclTestsSettings settings;
-  nccl::Options nccl;
-  std::optional<nccl::Algorithm> algorithm;
-  std::optional<nccl::Protocol> protocol;
+  NcclRequest nccl;
 };
 
 /// Error: what is out of range or not known, and why. `environment` looks a variable up.
 Result<BenchRequest> understand(const BenchOptions& options,
                                 const std::map<std::string, std::string>& environment);
-
-/// The NCCL_* variables of this process.
-std::map<std::string, std::string> nccl_environment();
 
 }  // namespace isleway::cli

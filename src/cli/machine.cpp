@@ -1,10 +1,10 @@
 #include "cli/machine.hpp"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "cli/expression.hpp"
 #include "cli/lists.hpp"
+#include "cli/option_group.hpp"
 #include "isleway/core.hpp"
 #include "isleway/formats.hpp"
 
@@ -116,37 +116,23 @@ void add_machine_options(CLI::App& app, MachineOptions& options, MachineArgument
                  options.machine, what)
       ->required()
       ->type_name(argument == MachineArgument::positional ? "" : "MACHINE");
-  const std::string group = "Machine";
-  app.add_option("--network", options.network, "Network between nodes: a name or a YAML file")
-      ->type_name("NETWORK")
-      ->group(group);
-  app.add_option("--gpu", options.gpu, "The GPU, for files that do not name it")
-      ->type_name("PART")
-      ->group(group);
-  app.add_option("-g,--ngpus", options.first_gpus, "Only the first N GPUs of each node")
-      ->type_name("N")
-      ->check(CLI::Range(1, 4096))
-      ->group(group);
-  app.add_option("--gpus", options.gpus, "Only these GPUs of each node: 0,1,4 or 0-3")
-      ->type_name("LIST")
-      ->excludes("--ngpus")
-      ->group(group);
-  app.add_option("--fail", options.faults,
-                 "Something broken, may be repeated: gpu3:nvlink5, nvswitch1, mlx5_0, "
-                 "gpu3:pcie:lanes=8")
-      ->type_name("FAULT")
-      ->allow_extra_args(false)
-      ->group(group);
-  app.add_option("--mig", options.mig, "MIG mode on these GPUs, or on all")
-      ->type_name("LIST|all")
-      ->group(group);
-  app.add_option("--partition", options.partition, "A shared-NVSwitch partition of these GPUs")
-      ->type_name("LIST")
-      ->group(group);
-  app.add_option("--confidential", options.confidential,
-                 "Confidential computing: hopper-cc, hopper-ppcie or blackwell")
-      ->type_name("MODE")
-      ->group(group);
+  OptionGroup machine(app, "Machine");
+  machine.add("--network", options.network, "Network between nodes: a name or a YAML file",
+              "NETWORK");
+  machine.add("--gpu", options.gpu, "The GPU, for files that do not name it", "PART");
+  machine.add("-g,--ngpus", options.first_gpus, "Only the first N GPUs of each node", "N")
+      ->check(CLI::Range(1, 4096));
+  machine.add("--gpus", options.gpus, "Only these GPUs of each node: 0,1,4 or 0-3", "LIST")
+      ->excludes("--ngpus");
+  machine.add_repeated("--fail", options.faults,
+                       "Something broken, may be repeated: gpu3:nvlink5, nvswitch1, mlx5_0, "
+                       "gpu3:pcie:lanes=8",
+                       "FAULT");
+  machine.add("--mig", options.mig, "MIG mode on these GPUs, or on all", "LIST|all");
+  machine.add("--partition", options.partition, "A shared-NVSwitch partition of these GPUs",
+              "LIST");
+  machine.add("--confidential", options.confidential,
+              "Confidential computing: hopper-cc, hopper-ppcie or blackwell", "MODE");
 }
 
 Result<Fabric> resolve_machine(const MachineOptions& options, Session& session) {

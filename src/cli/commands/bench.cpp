@@ -33,7 +33,7 @@ std::vector<report::BenchRun> planned(const Bench& bench, Collective collective,
   run.ranks = bench.communicator.ranks();
   run.nodes = bench.communicator.nodes();
   run.engine = engine;
-  run.nccl_version = request.nccl.version.text();
+  run.nccl_version = request.nccl.options.version.text();
   run.extrapolated = report::is_extrapolated(bench.fabric);
   std::vector<report::BenchRun> runs;
   const bool every_root = request.root < 0 && nccl::takes_root(collective);
@@ -56,8 +56,8 @@ bool measure(const Bench& bench, const Engine& engine, report::BenchRun& run, Pr
   const nccl::BenchCall call{run.collective,
                              run.type,
                              run.root,
-                             bench.request.algorithm,
-                             bench.request.protocol,
+                             bench.request.nccl.algorithm,
+                             bench.request.nccl.protocol,
                              bench.request.settings.check > 0};
   const std::vector<std::int64_t> sizes = bench.request.settings.range.sizes().value();
   for (const std::int64_t bytes : sizes) {
@@ -124,7 +124,7 @@ int run(const BenchOptions& options, Session& session) {
   const auto fabric = resolve_machine(options.machine, session);
   if (!fabric) return report(fabric.error());
   const Parts& parts = (*session.catalogue())->parts();
-  const auto communicator = nccl::Communicator::create(*fabric, parts, request->nccl);
+  const auto communicator = nccl::Communicator::create(*fabric, parts, request->nccl.options);
   if (!communicator) return report(communicator.error());
   if (request->root >= (*communicator)->ranks())
     return report(Error{

@@ -1,0 +1,43 @@
+// What every command that asks NCCL can be told: version, variables, forced choices, launch.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "isleway/nccl.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace isleway::cli {
+
+/// As typed.
+struct NcclOptions {
+  std::string algorithm, protocol, version;
+  int channels = 0, graph = 0, gpus_per_process = 1;
+  std::vector<std::string> env;
+};
+
+void add_nccl_options(CLI::App& app, NcclOptions& options);
+
+/// As understood.
+struct NcclRequest {
+  nccl::Options options;
+  std::optional<nccl::Algorithm> algorithm;
+  std::optional<nccl::Protocol> protocol;
+};
+
+/// Error: what is not known, and why. `environment` is where variables are looked up.
+Result<NcclRequest> understand(const NcclOptions& options,
+                               const std::map<std::string, std::string>& environment);
+
+/// The NCCL_* variables of this process.
+std::map<std::string, std::string> nccl_environment();
+
+/// "-b": a size as nccl-tests takes them. Error: names the flag.
+Result<std::int64_t> size_option(const char* flag, const std::string& text);
+
+}  // namespace isleway::cli
