@@ -1,6 +1,7 @@
 // What people read: tables, JSON, pictures.
 #pragma once
 
+#include "isleway/report/accuracy.hpp"
 #include "isleway/report/bench.hpp"
 #include "isleway/report/catalogue.hpp"
 #include "isleway/report/copies.hpp"

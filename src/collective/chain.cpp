@@ -41,6 +41,8 @@ class Chain final : public Schedule {
     for (int c = 0; c < streams(); ++c) {
       const Loops& loops = channels_[c].loops;
       if (loops.share() == 0) continue;
+      const Port root{root_, c};
+      visit({root, root, loops.share(), loops.slices_in_all(), reduce_ && ranks() > 1});
       for (const Leg& leg : legs(c))
         visit({leg.from, leg.to, loops.share(), loops.slices_in_all()});
     }

@@ -60,10 +60,12 @@ class Pat final : public Schedule {
       const Loops& loops = channels_[c].loops;
       if (loops.share() == 0) continue;
       for (int rank = 0; rank < ranks_; ++rank) {
+        const Port self{rank, c};
+        visit({self, self, loops.share(), loops.slices_in_all(), reduces_ && ranks_ > 1});
         for (int d = 1; d < ranks_; d *= 2) {
           const std::int64_t blocks = (ranks_ - 1 - d) / (2 * std::int64_t{d}) + 1;
           const int peer = rank_at(rank, reduces_ ? -d : d);
-          visit({{rank, c}, {peer, c}, blocks * loops.share(), blocks * loops.slices_in_all()});
+          visit({self, {peer, c}, blocks * loops.share(), blocks * loops.slices_in_all()});
         }
       }
     }

@@ -66,19 +66,20 @@ class LockstepRing final : public Schedule {
   }
 
   void loads(const std::function<void(const Load&)>& visit) const override {
-    if (ranks() == 1) return;
     for (int c = 0; c < streams(); ++c) {
       const Loops& loops = channels_[c].loops;
       if (loops.share() == 0) continue;
+      const bool passes_result_on = one_buffer_ && ranks() > 1;
       for (int i = 0; i < ranks(); ++i) {
+        const Port self{order_.at(c, i), c};
+        if (!passes_result_on)
+          visit({self, self, loops.share(), loops.slices_in_all(), rule_.first_store > 0});
+        if (ranks() == 1) continue;
         // Reducing one buffer takes two rounds, less the two chunks that end at the next rank.
         const std::int64_t bytes =
             one_buffer_ ? 2 * loops.share() - loops.part_bytes(i) - loops.part_bytes(wrap(i + 1))
                         : loops.share() * (ranks() - 1);
-        visit({{order_.at(c, i), c},
-               {order_.at(c, i + 1), c},
-               bytes,
-               loops.slices_in_all() * (rule_.steps - 1)});
+        visit({self, {order_.at(c, i + 1), c}, bytes, loops.slices_in_all() * (rule_.steps - 1)});
       }
     }
   }

@@ -60,10 +60,13 @@ class Tree final : public Schedule {
     for (int c = 0; c < static_cast<int>(trees_.size()); ++c) {
       const Loops& loops = channels_[c].loops;
       if (loops.share() == 0) continue;
+      const std::int64_t messages = loops.slices_in_all();
+      const Port root{trees_[c].root(), 2 * c};
+      if (!(up_ && down_) || ranks_ == 1)
+        visit({root, root, loops.share(), messages, up_ && ranks_ > 1});
       for (int rank = 0; rank < ranks_; ++rank) {
         const int parent = trees_[c].parent(rank);
         if (parent < 0) continue;
-        const std::int64_t messages = loops.slices_in_all();
         if (up_) visit({{rank, 2 * c}, {parent, 2 * c}, loops.share(), messages});
         if (down_) visit({down_port(c, parent), {rank, 2 * c + 1}, loops.share(), messages});
       }

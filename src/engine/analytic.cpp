@@ -34,9 +34,10 @@ struct StreamSum {
   double at_own_cap = 0;    ///< to move all bytes, if only its threads mattered
   double slowest_link = 0;  ///< busy time of the busiest link that it uses
   int connections = 0;
+  double own = 0;      ///< to do what serves only the stream's own rank
   double fan_out = 1;  ///< sends in one action: they share overhead and run side by side
 
-  double moving() const { return std::max(at_own_cap / fan_out, slowest_link); }
+  double moving() const { return own + std::max(at_own_cap / fan_out, slowest_link); }
 };
 
 class ClosedForm {
@@ -89,6 +90,11 @@ Result<void> ClosedForm::collect() {
   std::optional<Error> error;
   schedule_.loads([&](const Load& load) {
     if (error || load.messages == 0) return;
+    if (load.from == load.to) {
+      streams_[stream_id(load.from)].own +=
+          static_cast<double>(load.bytes) / wiring_.own_rate(load.reduces).bytes_per_second();
+      return;
+    }
     const auto connection = checked_connection(schedule_, wiring_, load.from, load.to);
     if (!connection) {
       error = connection.error();
@@ -196,16 +202,19 @@ Result<Outcome> ClosedForm::run() {
     path_latency += step.repeats * std::max(0.0, c.latency.seconds() - hiding);
   }
 
-  double steady = path_overhead, moving = 0;
+  double steady = path_overhead, moving = 0, busy = 0;
   bool by_sender = false;
   for (const StreamSum& stream : streams_) {
-    const double overhead = std::max(path_overhead, stream.overhead / stream.fan_out);
+    const double own_overhead = stream.overhead / stream.fan_out;
+    busy = std::max(busy, own_overhead + stream.moving());
+    const double overhead = std::max(path_overhead, own_overhead);
     if (overhead + stream.moving() <= steady) continue;
     steady = overhead + stream.moving();
     moving = stream.moving();
     by_sender = stream.at_own_cap / stream.fan_out > stream.slowest_link;
   }
-  steady = std::max(steady, credit_bound());
+  const double by_credits = credit_bound();
+  steady = std::max(steady, by_credits);
 
   const double around = (wiring_.start() + wiring_.finish()).seconds();
   const double seconds = around + path_latency + path_moving + steady;
@@ -213,6 +222,7 @@ Result<Outcome> ClosedForm::run() {
     return fail("the call would take more than 100 days", "a size that this machine can move");
   Outcome outcome;
   outcome.time = Time::seconds(seconds);
+  outcome.busy = Time::seconds(around + std::max(busy, by_credits));
   outcome.limited_by_sender = by_sender;
   if (seconds > 0)
     outcome.latency_share = std::clamp(1 - (moving + path_moving) / seconds, 0.0, 1.0);

@@ -15,7 +15,12 @@ namespace {
 class Simulation {
  public:
   Simulation(const Fabric& fabric, const Schedule& schedule, const Wiring& wiring)
-      : wiring_(wiring), links_(fabric), fluid_(links_), programs_(schedule, wiring) {}
+      : wiring_(wiring),
+        links_(fabric),
+        fluid_(links_),
+        programs_(schedule, wiring),
+        streams_(schedule.streams()),
+        at_work_(static_cast<std::size_t>(schedule.ranks())) {}
 
   Result<Outcome> run();
 
@@ -30,6 +35,11 @@ class Simulation {
     }
   };
 
+  /// From the beginning of a rank's first action to the end of its last.
+  struct Span {
+    std::int64_t begin = -1, end = 0;
+  };
+
   void at(std::int64_t time, Timer::Kind kind, std::uint32_t id) {
     timers_.push({time, timers_set_++, kind, id});
   }
@@ -39,12 +49,24 @@ class Simulation {
   Result<void> end(StreamId stream);
   Result<void> run_tick();
   std::int64_t next_time();
+  /// What the action that begins takes for what serves only its own rank.
+  std::int64_t own_work(StreamId stream) const {
+    const auto [bytes, reduces] = programs_.own_bytes(stream);
+    return bytes == 0 ? 0 : transfer_time(Bytes(bytes), wiring_.own_rate(reduces)).ps();
+  }
+  /// Null for streams of agents in the network.
+  Span* at_work(StreamId stream) {
+    const std::size_t agent = stream / static_cast<StreamId>(streams_);
+    return agent < at_work_.size() ? &at_work_[agent] : nullptr;
+  }
   Outcome outcome() const;
 
   const Wiring& wiring_;
   LinkUse links_;
   Fluid fluid_;
   Programs programs_;
+  int streams_;
+  std::vector<Span> at_work_;  ///< by rank
   std::priority_queue<Timer, std::vector<Timer>, std::greater<>> timers_;
   std::uint64_t timers_set_ = 0, events_ = 0;
   std::vector<std::uint32_t> ended_flows_;
@@ -59,9 +81,11 @@ Result<void> Simulation::begin_ready() {
     programs_.ready().clear();
     for (const StreamId stream : beginning_) {
       programs_.begin(stream);
+      if (Span* span = at_work(stream); span != nullptr && span->begin < 0) span->begin = now_;
       std::int64_t overhead = 0;
       for (const PipeId pipe : programs_.sends(stream))
         overhead = std::max(overhead, programs_.pipe(pipe).connection.overhead.ps());
+      overhead += own_work(stream);
       if (overhead > 0) {
         at(now_ + overhead, Timer::send, stream);
       } else if (auto started = start_flows(stream); !started) {
@@ -102,6 +126,7 @@ Result<void> Simulation::sent(PipeId id) {
 
 Result<void> Simulation::end(StreamId stream) {
   last_end_ = now_;
+  if (Span* span = at_work(stream)) span->end = now_;
   return programs_.end(stream);
 }
 
@@ -152,6 +177,10 @@ Outcome Simulation::outcome() const {
   Outcome result;
   const Time around = wiring_.start() + wiring_.finish();
   result.time = around + Time::ps(last_end_);
+  std::int64_t busy = 0;
+  for (const Span& span : at_work_)
+    busy = std::max(busy, span.end - std::max<std::int64_t>(span.begin, 0));
+  result.busy = around + Time::ps(busy);
   result.events = events_;
   result.limited_by_sender = fluid_.capped_share() > 0.5;
   if (result.time > Time())

@@ -70,6 +70,7 @@ Result<void> Programs::next(StreamId id) {
   const Port self = port(id);
   schedule_.action(self, stream.at, action_);
   stream.bytes = action_.bytes;
+  stream.serves_itself = serves_itself(action_);
   stream.receives = static_cast<std::uint32_t>(action_.recv.size());
   stream.missing = 0;
   stream.pipes.resize(action_.recv.size() + action_.send.size());

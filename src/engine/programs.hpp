@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "isleway/engine/engine.hpp"
@@ -48,6 +49,11 @@ class Programs {
     return std::span(streams_[stream].pipes).subspan(streams_[stream].receives);
   }
   std::int64_t bytes(StreamId stream) const { return streams_[stream].bytes; }
+  /// Bytes with which the action serves only its own rank, and whether it reduces them.
+  std::pair<std::int64_t, bool> own_bytes(StreamId stream) const {
+    const Stream& s = streams_[stream];
+    return {s.serves_itself ? s.bytes : 0, s.receives > 0};
+  }
   /// Of the action's sends, those that are still flowing; kept here for the engine.
   std::uint32_t& flowing(StreamId stream) { return streams_[stream].flowing; }
 
@@ -61,6 +67,7 @@ class Programs {
     std::int64_t bytes = 0;
     std::uint32_t missing = 0;  ///< messages and credits that the action waits for
     std::uint32_t flowing = 0, receives = 0;
+    bool serves_itself = false;
     std::vector<PipeId> pipes;  ///< of the action: its receives, then its sends
   };
 

@@ -19,6 +19,11 @@ void Schedule::loads(const std::function<void(const Load&)>& visit) const {
           load.bytes += action.bytes;
           ++load.messages;
         }
+        if (!serves_itself(action)) continue;
+        Load& own = loads[{from, from}];
+        own.bytes += action.bytes;
+        ++own.messages;
+        own.reduces = !action.recv.empty();
       }
     }
   }

@@ -3,12 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "nccl/point_to_point.hpp"
 #include "nccl/wiring.hpp"
 
 namespace isleway::nccl {
 namespace {
+
+Result<Timing> read_timing(const Parts& parts, const Fabric& fabric, const TunerInput& input,
+                           Version version) {
+  return Timing::read(parts, tuning_tables(version).architecture(input.min_sm),
+                      input.nodes > 1 ? fabric.network().plan().technology : "");
+}
 
 class SearchedCommunicator final : public Communicator {
  public:
@@ -20,6 +27,15 @@ class SearchedCommunicator final : public Communicator {
         tuner_(std::move(input), settings_),
         timing_(timing),
         launch_(launch) {}
+
+  Time host_time(const CollectiveCall& call) const override;
+  Time skew(const Decision& decision, Time moving) const override {
+    if (decision.channels == 1) return Time();
+    return Time::seconds(std::sqrt(timing_.drift.seconds() * moving.seconds()));
+  }
+  /// Calls of a group are launched together, so one process keeps its GPUs in step.
+  bool ranks_run_ahead() const override { return launch_.gpus_per_process == 1; }
+  Result<bool> retime(const Parts& parts) override;
 
   int ranks() const override { return graphs_.ranks(); }
   int nodes() const override { return static_cast<int>(graphs_.nodes.size()); }
@@ -36,11 +52,15 @@ class SearchedCommunicator final : public Communicator {
                                              const Decision& decision) const override;
   std::unique_ptr<Wiring> wiring(const CollectiveCall& call,
                                  const Decision& decision) const override {
-    return std::make_unique<NcclWiring>(
-        NcclWiring::Context{fabric_, graphs_, settings_, timing_, launch_}, call, decision);
+    return std::make_unique<NcclWiring>(NcclWiring::Context{fabric_, graphs_, settings_, timing_},
+                                        call, decision);
   }
 
  private:
+  /// That the busiest rank sends to or receives from.
+  static int peers(const CollectiveCall& call) {
+    return call.collective == Collective::sendrecv ? 1 : call.ranks;
+  }
   std::int64_t bytes_per_peer(const CollectiveCall& call) const {
     const std::int64_t all = call.size.output_bytes(call.collective, call.ranks);
     const bool divided =
@@ -63,6 +83,21 @@ class SearchedCommunicator final : public Communicator {
   Timing timing_;
   LaunchModel launch_;
 };
+
+Time SearchedCommunicator::host_time(const CollectiveCall& call) const {
+  Time each = timing_.host;
+  if (launch_.cuda_graph) each -= std::min(each, timing_.graph_saving);
+  if (!is_tuned(call.collective)) each += timing_.host_peer * peers(call);
+  return each * launch_.gpus_per_process;
+}
+
+Result<bool> SearchedCommunicator::retime(const Parts& parts) {
+  const auto timing = read_timing(parts, fabric_, tuner_.input(), settings_.version);
+  if (!timing) return tl::unexpected(timing.error());
+  const bool changed = *timing != timing_;
+  timing_ = *timing;
+  return changed;
+}
 
 std::vector<std::string> SearchedCommunicator::remarks() const {
   std::vector<std::string> all = settings_.remarks;
@@ -159,17 +194,17 @@ std::vector<Candidate> SearchedCommunicator::candidates(const CollectiveCall& ca
 
 Result<std::unique_ptr<Schedule>> SearchedCommunicator::schedule(const CollectiveCall& call,
                                                                  const Decision& decision) const {
+  const Chunking chunking = wire_chunking(call, decision);
   switch (decision.algorithm) {
-    case Algorithm::pat: return make_pat(call, decision.channels, decision.chunking);
+    case Algorithm::pat: return make_pat(call, decision.channels, chunking);
     case Algorithm::ring:
-      if (ranks() == 1) return make_simple_ring(call, decision.channels, decision.chunking);
-      return make_ring(call, global_rings(graphs_, decision.channels), decision.chunking);
+      if (ranks() == 1) return make_simple_ring(call, decision.channels, chunking);
+      return make_ring(call, global_rings(graphs_, decision.channels), chunking);
     case Algorithm::tree:
-      return make_tree(call, global_trees(graphs_, decision.channels), decision.chunking);
+      return make_tree(call, global_trees(graphs_, decision.channels), chunking);
     case Algorithm::nvls:
     case Algorithm::nvls_tree:
-      return make_nvls(call, decision.channels, islands(), graphs_.nvls.channels,
-                       decision.chunking);
+      return make_nvls(call, decision.channels, islands(), graphs_.nvls.channels, chunking);
     case Algorithm::p2p: {
       const PeerPlan plan = plan_peers(graphs_, settings_, bytes_per_peer(call));
       return make_point_to_point(call, plan.channels, plan.per_peer, plan.group_ranks,
@@ -208,8 +243,7 @@ Result<std::unique_ptr<Communicator>> Communicator::create(const Fabric& fabric,
   auto graphs = find_graphs(fabric, *settings);
   if (!graphs) return tl::unexpected(graphs.error());
   TunerInput input = tuner_input(*graphs);
-  const auto timing =
-      Timing::read(parts, tuning_tables(options.version).architecture(input.min_sm));
+  const auto timing = read_timing(parts, fabric, input, options.version);
   if (!timing) return tl::unexpected(timing.error());
   return std::make_unique<SearchedCommunicator>(fabric, std::move(*settings), std::move(*graphs),
                                                 std::move(input), *timing, options.launch);

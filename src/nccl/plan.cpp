@@ -7,6 +7,7 @@ namespace isleway::nccl {
 namespace {
 
 constexpr int kMostThreads = 640;
+constexpr int kLlThreads = 512;
 constexpr int kWarp = 32;
 constexpr double kPcieGen3 = 12.0;  // GB/s: NCCL's yardstick for half-size blocks
 
@@ -159,6 +160,20 @@ int slots_per_message(Collective collective, Algorithm algorithm, Protocol proto
                        collective == Collective::all_gather ||
                        collective == Collective::reduce_scatter;
   return algorithm == Algorithm::ring && protocol == Protocol::simple && rotates ? 2 : 1;
+}
+
+Chunking wire_chunking(const CollectiveCall& call, const Decision& decision) {
+  Chunking chunking = decision.chunking;
+  const bool chain =
+      decision.algorithm == Algorithm::ring &&
+      (call.collective == Collective::broadcast || call.collective == Collective::reduce);
+  if ((!chain && decision.algorithm != Algorithm::tree) || decision.protocol == Protocol::simple)
+    return chunking;
+  const bool ll = decision.protocol == Protocol::ll;
+  const std::int64_t at_once = ll ? std::int64_t{8} * kLlThreads : std::int64_t{60} * kMostThreads;
+  chunking.chunk_bytes = std::min(chunking.chunk_bytes, at_once);
+  chunking.slice_bytes = std::min(chunking.slice_bytes, at_once);
+  return chunking;
 }
 
 LaunchPlan plan_launch(const TunerInput& in, const Settings& s, Collective collective,

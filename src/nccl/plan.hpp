@@ -23,4 +23,9 @@ std::int64_t slot_bytes(const TunerInput& input, const Settings& settings, Proto
 int slots_per_message(Collective collective, Algorithm algorithm, Protocol protocol);
 inline constexpr int kSlots = 8;
 
+/// How the data flow. LL and LL128 carry a flag in every line, so that what has come of a chunk
+/// is passed on while the rest is still under way; what counts in a chain or a tree is not the
+/// chunk but what all threads move at once. Elsewhere as decided.
+Chunking wire_chunking(const CollectiveCall& call, const Decision& decision);
+
 }  // namespace isleway::nccl

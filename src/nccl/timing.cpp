@@ -31,7 +31,8 @@ class Constants {
 
 }  // namespace
 
-Result<Timing> Timing::read(const Parts& parts, Architecture architecture) {
+Result<Timing> Timing::read(const Parts& parts, Architecture architecture,
+                            const std::string& network) {
   Constants constants(parts);
   Timing timing;
   const char* gpu = kArchitectureKeys[static_cast<std::size_t>(architecture)];
@@ -39,18 +40,27 @@ Result<Timing> Timing::read(const Parts& parts, Architecture architecture) {
     ProtocolTiming& protocol = timing.protocol[p];
     protocol.block_rate = constants.GBs(fmt::format("nccl.block.{}.{}", gpu, kProtocolKeys[p]));
     for (std::size_t t = 1; t < kTransports; ++t) {
+      if (t == static_cast<std::size_t>(Transport::network) && network.empty()) continue;
       const char* where = kTransportKeys[t];
       protocol.hop[t] = constants.us(fmt::format("nccl.hop.{}.{}", where, kProtocolKeys[p]));
       protocol.message[t] =
           constants.us(fmt::format("nccl.message.{}.{}", where, kProtocolKeys[p]));
     }
   }
-  timing.launch = constants.us("nccl.launch");
-  timing.launch_per_gpu = constants.us("nccl.launch_per_gpu");
-  timing.graph_saving = constants.us("nccl.graph_saving");
-  timing.nvls_hop = constants.us("nccl.nvls.hop");
-  if (architecture >= Architecture::hopper)  // earlier switches do not reduce
+  timing.kernel = constants.us("nccl.kernel");
+  timing.host = constants.us("nccl.host.call");
+  timing.host_peer = constants.us("nccl.host.peer");
+  timing.graph_saving = constants.us("nccl.host.graph_saving");
+  timing.own_rate =
+      timing.protocol[index_of(Protocol::simple)].block_rate * constants.value("nccl.own_share");
+  timing.proxy_peer = constants.us("nccl.proxy.peer");
+  timing.drift = constants.us("nccl.drift");
+  if (architecture >= Architecture::hopper) {  // earlier switches do not reduce
+    timing.nvls_hop = constants.us(fmt::format("nccl.nvls.hop.{}", gpu));
     timing.nvls_block_rate = constants.GBs(fmt::format("nccl.nvls.block.{}", gpu));
+  }
+  if (const Constant* stack = parts.constant("nccl.stack." + network))
+    timing.stack = Time::us(stack->value);
   if (!constants.missing().empty())
     return fail("the parts catalogue has no constant \"" + constants.missing() + "\"",
                 "it in machines/parts/timing.yaml", "take the file that came with this program");

@@ -16,6 +16,9 @@ double expansion(Protocol protocol) {
   return 1;
 }
 
+/// Chunks that a GPU has under way through the switches before it waits for their return.
+constexpr int kNvlsCredits = 2;
+
 }  // namespace
 
 NcclWiring::NcclWiring(Context context, const CollectiveCall& call, const Decision& decision)
@@ -23,9 +26,31 @@ NcclWiring::NcclWiring(Context context, const CollectiveCall& call, const Decisi
       routes_(context_.fabric, context_.graphs, context_.settings),
       algorithm_(decision.algorithm),
       protocol_(decision.protocol),
-      credits_(kSlots / slots_per_message(call.collective, decision.algorithm, decision.protocol)) {
-  const double full = protocol_ == Protocol::ll128 ? 640 : 512;
-  threads_share_ = std::min(1.0, decision.threads / full);
+      start_(context_.timing.kernel),
+      in_place_(call.in_place),
+      rotates_(call.collective == Collective::all_gather ||
+               call.collective == Collective::reduce_scatter) {
+  const std::int64_t message = wire_chunking(call, decision).slice_bytes;
+  credits_ = kSlots / slots_per_message(call.collective, algorithm_, protocol_) *
+             static_cast<int>(std::max<std::int64_t>(1, decision.chunking.slice_bytes / message));
+  if (algorithm_ == Algorithm::p2p) start_ += context_.timing.proxy_peer * network_peers(call);
+}
+
+/// Where one rank does it for the whole call (the root of a broadcast), it hides behind the
+/// links, as tables show; where all ranks do it in the same step, nothing else moves.
+Rate NcclWiring::own_rate(bool reduces) const {
+  const bool shows = rotates_ && (reduces || !in_place_);
+  return shows ? context_.timing.own_rate : Rate::unlimited();
+}
+
+/// Of the rank that has the most, in a group of sends and receives.
+int NcclWiring::network_peers(const CollectiveCall& call) const {
+  const Graphs& graphs = context_.graphs;
+  if (graphs.nodes.size() == 1) return 0;
+  if (call.collective == Collective::sendrecv) return 1;
+  std::size_t smallest = graphs.nodes.front().ranks.size();
+  for (const NcclNode& node : graphs.nodes) smallest = std::min(smallest, node.ranks.size());
+  return graphs.ranks() - static_cast<int>(smallest);
 }
 
 int NcclWiring::rank_of(int agent) const {
@@ -89,7 +114,7 @@ Connection NcclWiring::connection(Port from, Port to) const {
   const bool nvls = algorithm_ == Algorithm::nvls || algorithm_ == Algorithm::nvls_tree;
   connection.wire_expansion = expansion(protocol_);
   connection.credits = credits_;
-  connection.cap = timing.block_rate * threads_share_;
+  connection.cap = timing.block_rate;
   if (from.agent == to.agent) {
     // A copy inside a GPU: into or out of multicast memory, or a rank's own share.
     if (nvls) connection.cap = context_.timing.nvls_block_rate;
@@ -103,23 +128,15 @@ Connection NcclWiring::connection(Port from, Port to) const {
   const auto transport = static_cast<std::size_t>(way.transport);
   connection.latency = timing.hop[transport];
   connection.overhead = timing.message[transport];
-  if (way.transport == Transport::network) connection.latency += way.route.latency;
+  if (way.transport == Transport::network)
+    connection.latency += way.route.latency + context_.timing.stack;
   if (is_switch(from.agent) != is_switch(to.agent)) {
     connection.latency = context_.timing.nvls_hop;
+    connection.credits = kNvlsCredits;
     connection.overhead = Time();
     connection.cap = Rate::unlimited();
   }
   return connection;
-}
-
-Time NcclWiring::start() const {
-  const Timing& timing = context_.timing;
-  const LaunchModel& launch = context_.launch;
-  Time start = timing.launch;
-  if (!launch.one_process_per_gpu)
-    start += timing.launch_per_gpu * std::max(0, launch.gpus_per_process - 1);
-  if (launch.cuda_graph) start -= std::min(start, timing.graph_saving);
-  return start;
 }
 
 }  // namespace isleway::nccl

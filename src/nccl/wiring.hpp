@@ -17,13 +17,13 @@ class NcclWiring final : public Wiring {
     const Graphs& graphs;
     const Settings& settings;
     const Timing& timing;
-    LaunchModel launch;
   };
 
   NcclWiring(Context context, const CollectiveCall& call, const Decision& decision);
 
   Connection connection(Port from, Port to) const override;
-  Time start() const override;
+  Time start() const override { return start_; }
+  Rate own_rate(bool reduces) const override;
 
  private:
   struct Key {
@@ -36,6 +36,7 @@ class NcclWiring final : public Wiring {
   Way network_way(int from, int to, int channel) const;
   const Way& way(Key key) const;
   int rank_of(int agent) const;
+  int network_peers(const CollectiveCall& call) const;
   bool is_switch(int agent) const { return agent >= context_.graphs.ranks(); }
 
   Context context_;
@@ -43,7 +44,9 @@ class NcclWiring final : public Wiring {
   Algorithm algorithm_;
   Protocol protocol_;
   int credits_ = kSlots;
-  double threads_share_ = 1;  ///< of a full block
+  Time start_;
+  bool in_place_;
+  bool rotates_;  ///< all ranks do the same at the same time
   /// Found when first asked for: a schedule names the same connections again and again.
   mutable std::map<Key, Way> ways_;
 };

@@ -64,6 +64,7 @@ struct CollectiveCall {
   CallSize size;
   int ranks = 0;
   int root = 0;
+  bool in_place = false;  ///< what a rank keeps for itself is where it belongs already
 };
 
 // The makers below fail, saying what is wrong, on a collective that the algorithm does not do,

@@ -21,6 +21,10 @@ struct LinkLoad {
 
 struct Outcome {
   Time time;
+  /// How long the busiest rank is at work: from its first action that could begin until its
+  /// last one ended, start and finish included. Calls that follow one another, and in which
+  /// nobody waits for everybody, end this far apart.
+  Time busy;
   std::vector<LinkLoad> loads;  ///< by (link, direction); only links that carried something
   /// Index in `loads` of the busiest link; -1 when nothing crossed a link.
   int bottleneck = -1;

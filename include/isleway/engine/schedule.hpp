@@ -54,11 +54,22 @@ struct Action {
   }
 };
 
-/// All that one connection carries.
+/// The action moves a rank's own data into its result, which no other rank needs or gave all
+/// of: it copies in passing, or reduces what has gone all the way. Threads do that besides
+/// sending.
+inline bool serves_itself(const Action& action) {
+  return action.source.buffer == Region::Buffer::input &&
+         action.store.buffer == Region::Buffer::output &&
+         (action.recv.empty() || action.send.empty());
+}
+
+/// All that one connection carries; from a port to itself, what its actions do that serve only
+/// their own rank.
 struct Load {
   Port from, to;
   std::int64_t bytes = 0;
   std::int64_t messages = 0;
+  bool reduces = false;  ///< from a port to itself: with what was received
 };
 
 /// Transfers that follow one another and that pipelining does not hide. The closed form adds

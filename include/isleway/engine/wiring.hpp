@@ -32,6 +32,9 @@ class Wiring {
  public:
   virtual ~Wiring() = default;
   virtual Connection connection(Port from, Port to) const = 0;
+  /// At which a stream does what serves only its own rank: copies, or reduces with what was
+  /// received.
+  virtual Rate own_rate([[maybe_unused]] bool reduces) const { return Rate::unlimited(); }
   /// From the call until the first action starts: launch, and the host's part.
   virtual Time start() const = 0;
   /// After the last action until the caller knows.

@@ -27,6 +27,7 @@ class Catalogue {
   /// the executable lies.
   static Result<Catalogue> open_default();
 
+  const std::filesystem::path& folder() const { return folder_; }
   const Parts& parts() const { return parts_; }
   /// Every machine, by name.
   const std::vector<CatalogueEntry>& machines() const { return machines_; }

@@ -87,6 +87,9 @@ class Parts {
   const CpuPart* cpu(std::string_view key) const;
   /// "launch.per_rank_us"; null when the catalogue has none of that name.
   const Constant* constant(std::string_view key) const;
+  void set_constant(const std::string& key, Constant constant) {
+    constants_.insert_or_assign(key, std::move(constant));
+  }
 
   /// The likeliest GPU for what a file tells: PCI device id, compute capability, NVLinks
   /// seen at one GPU (0 = unknown). Exact ids first; else the most common board.

@@ -62,6 +62,7 @@ struct BenchCall {
   std::optional<Algorithm> algorithm;  ///< forced
   std::optional<Protocol> protocol;
   bool check = false;  ///< run the schedule on numbers too, where memory allows
+  int iterations = 20;  ///< calls one after the other, of which nccl-tests prints the average
 };
 
 struct BenchRow {

@@ -38,8 +38,7 @@ Result<Version> parse_version(std::string_view text);
 
 /// How the ranks are driven; decides the cost of launching.
 struct LaunchModel {
-  bool one_process_per_gpu = true;  ///< false: one process launches on `gpus_per_process`
-  int gpus_per_process = 1;
+  int gpus_per_process = 1;  ///< on which it launches one after the other
   bool cuda_graph = false;
 };
 
@@ -103,6 +102,17 @@ class Communicator {
                                                      const Decision& decision) const = 0;
   virtual std::unique_ptr<Wiring> wiring(const CollectiveCall& call,
                                          const Decision& decision) const = 0;
+  /// What the host does for a call before the next one can be launched: a process that calls
+  /// again and again cannot be faster.
+  virtual Time host_time(const CollectiveCall& call) const = 0;
+  /// How much later than on average the last channel is done, when the channels of a call move
+  /// data for `moving`. Zero for one channel.
+  virtual Time skew(const Decision& decision, Time moving) const = 0;
+  /// A GPU may begin a call before others have begun theirs.
+  virtual bool ranks_run_ahead() const = 0;
+  /// Prices with other constants from now on; choices stay. Says whether any price changed.
+  /// Error: names the constant that is missing.
+  virtual Result<bool> retime(const Parts& parts) = 0;
   /// Settings that were not understood or do nothing here, in words.
   virtual std::vector<std::string> remarks() const = 0;
 };

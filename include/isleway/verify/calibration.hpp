@@ -1,0 +1,78 @@
+// Timing constants from measured tables, and how well they hold on tables left out.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "isleway/verify/accuracy.hpp"
+
+namespace isleway::verify {
+
+/// Factors by constant ("nccl.kernel" -> 1.07); constants that are not named stay.
+using Factors = std::map<std::string, double>;
+
+/// The parts with those constants multiplied.
+Parts with_factors(const Parts& parts, const Factors& factors);
+
+/// Finds constants under which the logarithm of predicted over measured time is small in the
+/// sum of absolute values, every table weighing by the square root of its rows. A constant
+/// pays for leaving its value, so that one which the tables say nothing about stays.
+///
+/// The model is linearised around its constants (one evaluation a constant), and solved by
+/// iteratively reweighted least squares; `rounds` of that.
+class Calibration {
+ public:
+  /// Tables without a model (left out, or not answered) take no part.
+  Calibration(std::span<const MeasuredTable> tables, const Catalogue& catalogue,
+              const Engine& engine);
+
+  /// Constants whose name starts with "nccl.".
+  const std::vector<std::string>& constants() const { return constants_; }
+
+  /// Improves on `factors` from the tables that `takes_part` admits.
+  template <class Predicate>
+  Factors improve(const Factors& factors, Predicate takes_part) const {
+    std::vector<bool> chosen;
+    for (const MeasuredTable* table : tables_) chosen.push_back(takes_part(*table));
+    return step(factors, chosen);
+  }
+
+  /// Evaluates the model and its slopes at `factors`; improve() starts from there.
+  Result<void> linearise(const Factors& factors);
+
+  /// What improve() makes smaller: the mean of |log(predicted / measured)| of the tables, each
+  /// weighing by the square root of its rows.
+  static double loss(std::span<const ComparedTable> tables);
+
+  /// Rounds of linearise() and improve() over all tables, as long as they help.
+  Result<Factors> fit(int rounds);
+
+  /// The tables with rows, under `factors`.
+  std::vector<ComparedTable> compare(const Factors& factors);
+
+ private:
+  struct Slope {
+    std::size_t constant;
+    double value;  ///< of log time by log constant
+  };
+  struct Row {
+    double log_error;  ///< log of predicted over measured
+    std::vector<Slope> slopes;
+  };
+  struct Table {
+    std::vector<Row> rows;
+  };
+  Factors step(const Factors& factors, const std::vector<bool>& chosen) const;
+
+  const Catalogue& catalogue_;
+  const Engine& engine_;
+  std::vector<const MeasuredTable*> tables_;
+  std::vector<TableModel> models_;
+  std::vector<std::vector<ComparedRow>> latest_;  ///< of each model, with its present constants
+  std::vector<std::string> constants_;
+  std::vector<Table> lines_;
+};
+
+}  // namespace isleway::verify
