@@ -34,7 +34,7 @@ Parts with_factors(const Parts& parts, const Factors& factors) {
 }
 
 Calibration::Calibration(std::span<const MeasuredTable> tables, const Catalogue& catalogue,
-                         const Engine& engine)
+                         const Engine& engine, std::span<const std::string> held)
     : catalogue_(catalogue), engine_(engine) {
   std::vector<std::optional<TableModel>> made(tables.size());
   parallel_for(tables.size(), [&](std::size_t i) {
@@ -47,8 +47,12 @@ Calibration::Calibration(std::span<const MeasuredTable> tables, const Catalogue&
     models_.push_back(std::move(*made[i]));
   }
   latest_.resize(models_.size());
-  for (const auto& [name, constant] : catalogue.parts().constants())
-    if (name.starts_with("nccl.") && constant.value > 0) constants_.push_back(name);
+  for (const auto& [name, constant] : catalogue.parts().constants()) {
+    const bool stays = std::any_of(held.begin(), held.end(), [&name = name](const std::string& h) {
+      return name.find(h) != name.npos;
+    });
+    if (name.starts_with("nccl.") && constant.value > 0 && !stays) constants_.push_back(name);
+  }
 }
 
 std::vector<ComparedTable> Calibration::compare(const Factors& factors) {

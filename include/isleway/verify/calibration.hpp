@@ -25,10 +25,11 @@ Parts with_factors(const Parts& parts, const Factors& factors);
 class Calibration {
  public:
   /// Tables without a model (left out, or not answered) take no part.
+  /// A constant whose name holds one of `held` stays as it is.
   Calibration(std::span<const MeasuredTable> tables, const Catalogue& catalogue,
-              const Engine& engine);
+              const Engine& engine, std::span<const std::string> held = {});
 
-  /// Constants whose name starts with "nccl.".
+  /// Constants that may move: those whose name starts with "nccl.", but for the held ones.
   const std::vector<std::string>& constants() const { return constants_; }
 
   /// Improves on `factors` from the tables that `takes_part` admits.

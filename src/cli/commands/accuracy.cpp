@@ -9,6 +9,7 @@ namespace {
 
 struct AccuracyOptions {
   int calibrate = 0;
+  std::vector<std::string> held;
   std::string folder, engine = "analytic", filter;
 };
 
@@ -25,7 +26,7 @@ int run(const AccuracyOptions& options, Session& session) {
   const auto engine = make_engine(options.engine);
   if (!engine) return report(engine.error());
   if (options.calibrate > 0) {
-    verify::Calibration calibration(*tables, **catalogue, **engine);
+    verify::Calibration calibration(*tables, **catalogue, **engine, options.held);
     const auto factors = calibration.fit(options.calibrate);
     if (!factors) return report(factors.error());
     return print(report::calibration_text((*catalogue)->parts(), *factors, calibration));
@@ -46,6 +47,10 @@ std::function<int(Session&)> set_up(CLI::App& app) {
                  "Fit the timing constants to the tables, in at most N rounds, and print them")
       ->type_name("N")
       ->check(CLI::Range(1, 100));
+  app.add_option("--hold", options->held,
+                 "With --calibrate: constants whose name holds this stay; may be repeated")
+      ->type_name("TEXT")
+      ->allow_extra_args(false);
   app.add_option("--only", options->filter, "Only tables whose name holds this")->type_name("TEXT");
   app.footer("Examples:\n  isleway accuracy\n  isleway accuracy --only h100 --engine flow");
   return [options](Session& session) { return run(*options, session); };
