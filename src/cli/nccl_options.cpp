@@ -87,8 +87,7 @@ Result<NcclRequest> understand(const NcclOptions& options,
     request.options.env["NCCL_MIN_NCHANNELS"] = std::to_string(options.channels);
     request.options.env["NCCL_MAX_NCHANNELS"] = std::to_string(options.channels);
   }
-  request.options.launch = {options.gpus_per_process <= 1, options.gpus_per_process,
-                            options.graph > 0};
+  request.options.launch = {options.gpus_per_process, options.graph > 0};
   return parse_into(request.algorithm, options.algorithm, nccl::parse_algorithm)
       .and_then(
           [&] { return parse_into(request.protocol, options.protocol, nccl::parse_protocol); })

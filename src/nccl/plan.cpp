@@ -7,7 +7,7 @@ namespace isleway::nccl {
 namespace {
 
 constexpr int kMostThreads = 640;
-constexpr int kLlThreads = 512;
+constexpr int kFlowWarps = 4;  // a compromise: one by one they would be too many messages
 constexpr int kWarp = 32;
 constexpr double kPcieGen3 = 12.0;  // GB/s: NCCL's yardstick for half-size blocks
 
@@ -170,7 +170,7 @@ Chunking wire_chunking(const CollectiveCall& call, const Decision& decision) {
   if ((!chain && decision.algorithm != Algorithm::tree) || decision.protocol == Protocol::simple)
     return chunking;
   const bool ll = decision.protocol == Protocol::ll;
-  const std::int64_t at_once = ll ? std::int64_t{8} * kLlThreads : std::int64_t{60} * kMostThreads;
+  const std::int64_t at_once = kFlowWarps * (ll ? 32 * 8 : 1920);
   chunking.chunk_bytes = std::min(chunking.chunk_bytes, at_once);
   chunking.slice_bytes = std::min(chunking.slice_bytes, at_once);
   return chunking;

@@ -24,8 +24,8 @@ int slots_per_message(Collective collective, Algorithm algorithm, Protocol proto
 inline constexpr int kSlots = 8;
 
 /// How the data flow. LL and LL128 carry a flag in every line, so that what has come of a chunk
-/// is passed on while the rest is still under way; what counts in a chain or a tree is not the
-/// chunk but what all threads move at once. Elsewhere as decided.
+/// is passed on, warp by warp, while the rest is still under way; what counts in a chain or a
+/// tree is not the chunk but what a few warps move. Elsewhere as decided.
 Chunking wire_chunking(const CollectiveCall& call, const Decision& decision);
 
 }  // namespace isleway::nccl

@@ -1,4 +1,6 @@
 // Readers against damage, and NCCL's XML against itself.
+#include <gtest/gtest.h>  // before rapidcheck, which relies on it
+
 #include <rapidcheck/gtest.h>
 
 #include <filesystem>

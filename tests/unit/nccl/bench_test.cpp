@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 namespace isleway::nccl {
 namespace {
 
@@ -40,6 +42,45 @@ TEST(LargestSize, LeavesRoomForNcclAndTheDriver) {
   EXPECT_EQ(largest_size(Bytes::gib(16), false), Bytes::gib(7).count());
   EXPECT_EQ(largest_size(Bytes::gib(80), true), Bytes::gib(25).count());
   EXPECT_EQ(largest_size(Bytes(0), true), 0);
+}
+
+/// The time of one call on a machine of the catalogue.
+double microseconds(Collective collective, std::int64_t bytes, LaunchModel launch,
+                    int iterations = 20, const char* machine = "dgx-a100") {
+  static const Catalogue catalogue =
+      Catalogue::open(std::filesystem::path(ISLEWAY_SOURCE_DIR) / "machines").value();
+  const Fabric fabric = catalogue.fabric(machine).value();
+  Options options;
+  options.launch = launch;
+  const auto communicator = Communicator::create(fabric, catalogue.parts(), options).value();
+  BenchCall call;
+  call.collective = collective;
+  call.iterations = iterations;
+  return bench(fabric, *communicator, *make_analytic_engine(), call, bytes)->time.us();
+}
+
+TEST(Bench, TheHostIsTheFloorWhereOneProcessDrivesManyGpus) {
+  const LaunchModel alone{1, false}, all{8, false};
+  EXPECT_GT(microseconds(Collective::all_reduce, 8, all),
+            1.5 * microseconds(Collective::all_reduce, 8, alone));
+  // It hides behind a call that takes longer.
+  EXPECT_DOUBLE_EQ(microseconds(Collective::all_reduce, 1 << 26, all),
+                   microseconds(Collective::all_reduce, 1 << 26, alone));
+}
+
+TEST(Bench, RanksOfABroadcastRunAheadUnlessOneProcessKeepsThemInStep) {
+  const double one = microseconds(Collective::broadcast, 1 << 20, {1, false}, 1);
+  const double many = microseconds(Collective::broadcast, 1 << 20, {1, false}, 1000);
+  EXPECT_LT(many, one / 2);
+  EXPECT_DOUBLE_EQ(microseconds(Collective::broadcast, 1 << 20, {8, false}, 1000), one);
+  // All ranks of an all-reduce wait for all: no iteration overlaps another.
+  EXPECT_DOUBLE_EQ(microseconds(Collective::all_reduce, 1 << 20, {1, false}, 1),
+                   microseconds(Collective::all_reduce, 1 << 20, {1, false}, 1000));
+}
+
+TEST(Bench, PeersOfAGroupCostTheHostEach) {
+  EXPECT_GT(microseconds(Collective::all_to_all, 1 << 10, {8, false}),
+            microseconds(Collective::sendrecv, 1 << 10, {8, false}) + 30);
 }
 
 TEST(Names, TypesAndReductionsAsNcclTestsHasThem) {
