@@ -112,6 +112,11 @@ class Sprayer {
   std::vector<std::vector<Step>> levels_;  ///< [k]: steps from level k+1 to level k
 };
 
+bool has_scale_up(const Unit& unit, DeviceIndex device) {
+  return std::ranges::any_of(unit.links_at(device),
+                             [&](std::uint32_t link) { return is_scale_up(unit, link); });
+}
+
 /// Working links straight from one GPU to another.
 int direct_links(const Unit& unit, DeviceIndex from, DeviceIndex to) {
   int count = 0;
@@ -132,7 +137,8 @@ bool is_scale_up(const Unit& unit, std::uint32_t link_index) {
 }
 
 Spray spray_over_nvlink(const Unit& unit, DeviceIndex from, DeviceIndex to) {
-  if (from == to) return {};
+  // The search costs time and memory in proportion to the unit; most pairs need none.
+  if (from == to || !has_scale_up(unit, from) || !has_scale_up(unit, to)) return {};
   return Sprayer(unit, from, to).run();
 }
 

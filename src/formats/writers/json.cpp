@@ -90,26 +90,25 @@ Json device_json(const Device& device) {
   return json;
 }
 
-Json link_json(const Link& link) {
-  return {{"kind", to_lower(isleway::name_of(link.kind))},
-          {"generation", link.generation},
-          {"count", link.count},
-          {"count_max", link.count_max},
-          {"lanes", link.lanes},
-          {"lanes_max", link.lanes_max},
-          {"link_rate_GBs", rounded(link.link_rate.GBs())},
-          {"rate_GBs", rounded(link.rate().GBs())},
-          {"latency_ns", rounded(static_cast<double>(link.latency.ps()) * 1e-3)},
-          {"efficiency",
-           {{"sm", rounded(link.efficiency.sm)},
-            {"copy_engine", rounded(link.efficiency.copy_engine)},
-            {"duplex", rounded(link.efficiency.duplex)}}}};
+void add_link(Json& json, const Link& link) {
+  json["kind"] = to_lower(isleway::name_of(link.kind));
+  json["generation"] = link.generation;
+  json["count"] = link.count;
+  json["count_max"] = link.count_max;
+  json["lanes"] = link.lanes;
+  json["lanes_max"] = link.lanes_max;
+  json["link_rate_GBs"] = rounded(link.link_rate.GBs());
+  json["rate_GBs"] = rounded(link.rate().GBs());
+  json["latency_ns"] = rounded(static_cast<double>(link.latency.ps()) * 1e-3);
+  json["efficiency"] = {{"sm", rounded(link.efficiency.sm)},
+                        {"copy_engine", rounded(link.efficiency.copy_engine)},
+                        {"duplex", rounded(link.efficiency.duplex)}};
 }
 
 template <class End>
 Json joined(End a, End b, const Link& link) {
   Json json = {{"a", a}, {"b", b}};
-  json.update(link_json(link));
+  add_link(json, link);
   return json;
 }
 
@@ -146,7 +145,7 @@ Json network_json(const Network& network) {
         joined(network.trunk_ends()[i].a, network.trunk_ends()[i].b, network.trunks()[i]));
   for (const NicAttachment& nic : network.attachments()) {
     Json cable = {{"leaf", nic.leaf}};
-    cable.update(link_json(nic.cable));
+    add_link(cable, nic.cable);
     json["cables"].push_back(std::move(cable));
   }
   return json;

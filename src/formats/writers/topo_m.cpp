@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "formats/cpu_mask.hpp"
+#include "formats/topo_grid.hpp"
 #include "isleway/core/text.hpp"
 #include "isleway/formats.hpp"
 
@@ -35,6 +36,7 @@ class HostMatrix {
     std::copy_if(unit.cpus().begin(), unit.cpus().end(), std::back_inserter(cpus_), here);
   }
   bool has_gpu() const { return !gpus_.empty(); }
+  std::size_t size() const { return gpus_.size() + nics_.size(); }
 
   std::string text() const {
     std::string out;
@@ -143,6 +145,9 @@ Result<std::string> write_matrix(const Fabric& fabric, const WriteOptions& optio
                 fmt::format("0 to {}", unit.parts().hosts - 1));
   const HostMatrix matrix(unit, options.host);
   if (!matrix.has_gpu()) return fail("topo -m describes GPUs, and the host has none");
+  if (matrix.size() > kMaxTopoDevices)
+    return fail(fmt::format("a matrix of {} GPUs and NICs is too large", matrix.size()),
+                fmt::format("a host with at most {}", kMaxTopoDevices));
   return matrix.text();
 }
 

@@ -190,5 +190,21 @@ TEST(TopoM, OtherVendorsMatricesAreTurnedDown) {
       << document.error().text();
 }
 
+// Its size is the square of the number of devices, so a damaged file must not ask for all.
+TEST(TopoMWriter, TurnsDownAHostWithMoreDevicesThanAnyHas) {
+  UnitParts parts;
+  for (int i = 0; i < 1025; ++i) {
+    Device& gpu = parts.devices.emplace_back();
+    gpu.kind = DeviceKind::gpu;
+    gpu.index = static_cast<std::int16_t>(i);
+    gpu.name = "GPU" + std::to_string(i);
+    gpu.info = GpuInfo{};
+  }
+  const auto fabric = Fabric::single(Unit::make(std::move(parts)).value());
+  const auto text = find_writer("topo-m")->write(*fabric, {});
+  ASSERT_FALSE(text);
+  EXPECT_NE(text.error().what.find("1025"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace isleway::formats
