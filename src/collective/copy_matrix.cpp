@@ -68,8 +68,14 @@ double self_copy_GBs(const Parts& parts, const Device& gpu) {
 
 class MatrixMaker {
  public:
-  MatrixMaker(const Fabric& fabric, const Parts& parts, const CopyPrices& prices)
-      : fabric_(fabric), parts_(parts), prices_(prices), clock_(fabric), n_(fabric.gpu_count()) {}
+  MatrixMaker(const Fabric& fabric, const Parts& parts, const CopyPrices& prices,
+              const CopyOptions& options)
+      : fabric_(fabric),
+        parts_(parts),
+        prices_(prices),
+        options_(options),
+        clock_(fabric),
+        n_(fabric.gpu_count()) {}
 
   Result<CopyMatrices> make();
 
@@ -84,6 +90,7 @@ class MatrixMaker {
   const Fabric& fabric_;
   const Parts& parts_;
   const CopyPrices& prices_;
+  const CopyOptions options_;
   CopyClock clock_;
   std::size_t n_;
   std::vector<std::optional<HostWay>> host_;
@@ -100,8 +107,9 @@ Result<void> MatrixMaker::set(Matrix& matrix, GpuId a, GpuId b,
 
 void MatrixMaker::fill_diagonal(GpuId gpu) {
   const double rate = self_copy_GBs(parts_, fabric_.device(fabric_.gpu(gpu)));
-  for (Matrix* matrix : {&result_.unidirectional_GBs, &result_.bidirectional_GBs,
-                         &result_.unidirectional_no_p2p_GBs, &result_.bidirectional_no_p2p_GBs})
+  for (Matrix* matrix :
+       {&result_.unidirectional_GBs, &result_.bidirectional_GBs, &result_.bidirectional_read_GBs,
+        &result_.unidirectional_no_p2p_GBs, &result_.bidirectional_no_p2p_GBs})
     (*matrix)[gpu][gpu] = rate;
   result_.latency_us[gpu][gpu] = result_.latency_no_p2p_us[gpu][gpu] = prices_.launch.us();
   result_.path[gpu][gpu] = PathKind::loc;
@@ -110,9 +118,13 @@ void MatrixMaker::fill_diagonal(GpuId gpu) {
 
 Result<void> MatrixMaker::fill_peers(GpuId a, GpuId b, const Route& there, const Route& back) {
   const std::vector<Connection> one = {peer_copy(prices_, there)};
-  const std::vector<Connection> two = {one[0], peer_copy(prices_, back)};
   if (auto ok = set(result_.unidirectional_GBs, a, b, one, kCopied); !ok) return ok;
-  if (auto ok = set(result_.bidirectional_GBs, a, b, two, kCopied); !ok) return ok;
+  for (const bool reading : {false, true}) {
+    const auto two = peer_exchange(prices_, parts_, fabric_, there, back,
+                                   {.reading = reading, .low_clock = !options_.full_clock});
+    Matrix& matrix = reading ? result_.bidirectional_read_GBs : result_.bidirectional_GBs;
+    if (auto ok = set(matrix, a, b, two, kCopied); !ok) return ok;
+  }
   result_.latency_us[a][b] = one[0].latency.us();
   result_.peer_access[a][b] = true;
   return {};
@@ -145,6 +157,7 @@ Result<void> MatrixMaker::fill_pair(GpuId a, GpuId b) {
   // The tests go on without peer access, and so do copies.
   result_.unidirectional_GBs[a][b] = result_.unidirectional_no_p2p_GBs[a][b];
   result_.bidirectional_GBs[a][b] = result_.bidirectional_no_p2p_GBs[a][b];
+  result_.bidirectional_read_GBs[a][b] = result_.bidirectional_no_p2p_GBs[a][b];
   result_.latency_us[a][b] = result_.latency_no_p2p_us[a][b];
   return {};
 }
@@ -152,8 +165,9 @@ Result<void> MatrixMaker::fill_pair(GpuId a, GpuId b) {
 Result<CopyMatrices> MatrixMaker::make() {
   const Matrix empty(n_, std::vector<double>(n_, 0));
   for (Matrix* matrix :
-       {&result_.unidirectional_GBs, &result_.bidirectional_GBs, &result_.unidirectional_no_p2p_GBs,
-        &result_.bidirectional_no_p2p_GBs, &result_.latency_us, &result_.latency_no_p2p_us})
+       {&result_.unidirectional_GBs, &result_.bidirectional_GBs, &result_.bidirectional_read_GBs,
+        &result_.unidirectional_no_p2p_GBs, &result_.bidirectional_no_p2p_GBs, &result_.latency_us,
+        &result_.latency_no_p2p_us})
     *matrix = empty;
   result_.path.assign(n_, std::vector<PathKind>(n_, PathKind::dis));
   result_.peer_access.assign(n_, std::vector<bool>(n_, false));
@@ -172,13 +186,14 @@ Result<CopyMatrices> MatrixMaker::make() {
 
 }  // namespace
 
-Result<CopyMatrices> copy_matrices(const Fabric& fabric, const Parts& parts) {
+Result<CopyMatrices> copy_matrices(const Fabric& fabric, const Parts& parts,
+                                   const CopyOptions& options) {
   if (fabric.gpu_count() > kMostGpus)
     return fail(fmt::format("a matrix of {} GPUs is too large", fabric.gpu_count()),
                 fmt::format("at most {} GPUs", kMostGpus), "pick some, as with --gpus 0,1,4");
   const auto prices = CopyPrices::from(parts);
   if (!prices) return tl::unexpected(prices.error());
-  return MatrixMaker(fabric, parts, *prices).make();
+  return MatrixMaker(fabric, parts, *prices, options).make();
 }
 
 Result<HostCopies> host_copies(const Fabric& fabric, const Parts& parts) {

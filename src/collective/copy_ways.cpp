@@ -45,8 +45,9 @@ std::optional<StagedWay> staged_way(const Fabric& fabric, DeviceRef from, Device
   StagedWay way;
   const Route between = route_in_unit(unit, from_host.cpu.device, to_host.cpu.device);
   if (!between.exists()) return {};
-  for (const Hop& hop : between.hops) way.limit = std::min(way.limit, unit.link(hop.link).rate());
 
+  // The wires between the CPUs are left out: memory is spread over all of them, which together
+  // carry more than any GPU's port.
   way.route.kind = from_host.up.kind;
   way.route.latency = from_host.up.latency + between.latency + to_host.down.latency;
   way.route.hops = from_host.up.hops;

@@ -24,9 +24,6 @@ Route peer_way(const Fabric& fabric, DeviceRef from, DeviceRef to);
 /// Out of one GPU into host memory, and from there into another.
 struct StagedWay {
   Route route;
-  /// Of the wires between the CPUs, if they differ. Host memory takes the full rate of these,
-  /// unlike peers.
-  Rate limit = Rate::unlimited();
   bool crosses_itself = false;  ///< some link is used in both directions
 };
 

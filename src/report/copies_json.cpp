@@ -26,6 +26,7 @@ std::string copies_json(const Fabric& fabric, const CopyMatrices& copies, const 
     json["gpus"].push_back(fabric.device_name(fabric.gpu(id)));
   json["unidirectional_GBs"] = matrix_json(copies.unidirectional_GBs);
   json["bidirectional_GBs"] = matrix_json(copies.bidirectional_GBs);
+  json["bidirectional_read_GBs"] = matrix_json(copies.bidirectional_read_GBs);
   json["unidirectional_no_p2p_GBs"] = matrix_json(copies.unidirectional_no_p2p_GBs);
   json["bidirectional_no_p2p_GBs"] = matrix_json(copies.bidirectional_no_p2p_GBs);
   json["latency_us"] = matrix_json(copies.latency_us);

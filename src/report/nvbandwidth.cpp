@@ -65,7 +65,7 @@ std::string nvbandwidth_text(const Fabric& fabric, const Parts& parts, const Cop
                     between_peers(copies.unidirectional_GBs, copies, false));
   text += test_text("device_to_device_bidirectional_memcpy_read_ce_total",
                     "memcpy CE GPU(row) <-> GPU(column) Total bandwidth (GB/s)",
-                    between_peers(copies.bidirectional_GBs, copies, true));
+                    between_peers(copies.bidirectional_read_GBs, copies, true));
   text += test_text("device_to_device_bidirectional_memcpy_write_ce_total",
                     "memcpy CE GPU(row) <-> GPU(column) Total bandwidth (GB/s)",
                     between_peers(copies.bidirectional_GBs, copies, false));

@@ -12,6 +12,7 @@ using Matrix = std::vector<std::vector<double>>;
 
 struct CopyMatrices {
   Matrix unidirectional_GBs, bidirectional_GBs;  ///< peer access on where there is any
+  Matrix bidirectional_read_GBs;  ///< each GPU fetches, where `bidirectional_GBs` has it write
   Matrix unidirectional_no_p2p_GBs, bidirectional_no_p2p_GBs;  ///< through host memory
   Matrix latency_us, latency_no_p2p_us;
   std::vector<std::vector<PathKind>> path;
@@ -23,9 +24,16 @@ struct HostCopies {
   std::vector<double> host_to_device_GBs, device_to_host_GBs;
 };
 
+struct CopyOptions {
+  /// GPUs at their full clock, as under load. One that does nothing but copy is mostly below
+  /// it, and its crossbar with it: docs/p2p.md.
+  bool full_clock = false;
+};
+
 /// All pairs of the fabric's GPUs on one island or host. Error: too many GPUs for a matrix
 /// (more than 1024).
-Result<CopyMatrices> copy_matrices(const Fabric& fabric, const Parts& parts);
+Result<CopyMatrices> copy_matrices(const Fabric& fabric, const Parts& parts,
+                                   const CopyOptions& options = {});
 Result<HostCopies> host_copies(const Fabric& fabric, const Parts& parts);
 
 }  // namespace isleway

@@ -11,13 +11,14 @@ namespace {
 struct Options {
   MachineOptions machine;
   std::string format = "p2pBandwidthLatencyTest";
+  CopyOptions copies;
 };
 
 int run(const Options& options, Session& session) {
   const auto fabric = resolve_machine(options.machine, session);
   if (!fabric) return report(fabric.error());
   const Parts& parts = (*session.catalogue())->parts();
-  const auto copies = copy_matrices(*fabric, parts);
+  const auto copies = copy_matrices(*fabric, parts, options.copies);
   if (!copies) return report(copies.error());
   if (!session.json && options.format == "p2pBandwidthLatencyTest")
     return print(report::p2p_test_text(*fabric, parts, *copies));
@@ -33,6 +34,8 @@ std::function<int(Session&)> set_up(CLI::App& app) {
   app.add_option("--format", options->format, "Which tool's output to print")
       ->check(CLI::IsMember({"p2pBandwidthLatencyTest", "nvbandwidth"}))
       ->capture_default_str();
+  app.add_flag("--full-clock", options->copies.full_clock,
+               "GPUs at their full clock, as under load; copies alone mostly leave it lower");
   app.footer(
       "Examples:\n"
       "  isleway p2p -m dgx-h100\n"

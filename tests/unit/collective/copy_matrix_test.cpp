@@ -33,6 +33,17 @@ pcie:
   source: "made for a test"
 )";
 
+constexpr const char* kTwoPcie5Gpus = R"(
+name: two-5090
+title: 2x RTX 5090
+source: "made for a test"
+cpus: {part: epyc-genoa, sockets: 1, cores: 32, source: "made for a test"}
+gpus: {part: rtx-5090, count: 2, source: "made for a test"}
+pcie:
+  cpu0: [gpu0, gpu1]
+  source: "made for a test"
+)";
+
 class Copies : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -50,8 +61,8 @@ class Copies : public ::testing::Test {
     EXPECT_TRUE(unit) << unit.error().text();
     return Fabric::single(*unit).value();
   }
-  CopyMatrices matrices(const Fabric& fabric) {
-    auto copies = copy_matrices(fabric, catalogue_.parts());
+  CopyMatrices matrices(const Fabric& fabric, const CopyOptions& options = {}) {
+    auto copies = copy_matrices(fabric, catalogue_.parts(), options);
     EXPECT_TRUE(copies) << copies.error().text();
     return *copies;
   }
@@ -66,7 +77,8 @@ class Copies : public ::testing::Test {
 TEST_F(Copies, A100OverNvswitchesIsNearWhatIsMeasured) {
   const CopyMatrices copies = matrices(machine("dgx-a100"));
   EXPECT_WITHIN(3, copies.unidirectional_GBs[0][5], 274.5);
-  EXPECT_WITHIN(6, copies.bidirectional_GBs[1][3], 411.0);
+  EXPECT_WITHIN(2, copies.bidirectional_GBs[1][3], 413.0);
+  EXPECT_WITHIN(3, copies.bidirectional_read_GBs[1][3], 423.0);
   EXPECT_WITHIN(3, copies.unidirectional_GBs[2][2], 1583.0);
   // Through host memory: below different switches, and below the same.
   EXPECT_WITHIN(6, copies.unidirectional_no_p2p_GBs[0][4], 20.3);
@@ -79,11 +91,22 @@ TEST_F(Copies, A100OverNvswitchesIsNearWhatIsMeasured) {
   EXPECT_GT(copies.latency_no_p2p_us[0][1], 10);
 }
 
+// The crossbar of a GPU follows its clock and limits what goes both ways.
+TEST_F(Copies, A100AtFullClockMovesMoreBothWays) {
+  const CopyMatrices copies = matrices(machine("dgx-a100"), {.full_clock = true});
+  EXPECT_WITHIN(3, copies.bidirectional_GBs[4][7], 524.0);
+  EXPECT_WITHIN(3, copies.bidirectional_read_GBs[0][1], 526.3);
+  EXPECT_WITHIN(3, copies.unidirectional_GBs[0][5], 274.5);
+}
+
 TEST_F(Copies, H100OverNvswitchesIsNearWhatIsMeasured) {
   const CopyMatrices copies = matrices(machine("dgx-h100"));
   EXPECT_WITHIN(4, copies.unidirectional_GBs[0][1], 385.0);
   EXPECT_WITHIN(4, copies.bidirectional_GBs[0][1], 765.0);
-  EXPECT_WITHIN(9, copies.unidirectional_no_p2p_GBs[0][1], 37.2);
+  EXPECT_WITHIN(3, copies.bidirectional_read_GBs[0][1], 671.5);
+  EXPECT_WITHIN(5, copies.unidirectional_no_p2p_GBs[0][1], 37.2);
+  // The other socket is no slower: its wires are wider than any GPU's port.
+  EXPECT_EQ(copies.unidirectional_no_p2p_GBs[0][4], copies.unidirectional_no_p2p_GBs[0][1]);
   const auto host = host_copies(machine("dgx-h100"), catalogue_.parts());
   ASSERT_TRUE(host);
   ASSERT_EQ(host->host_to_device_GBs.size(), 8u);
@@ -96,9 +119,9 @@ TEST_F(Copies, V100MeshIsNearWhatIsMeasured) {
   EXPECT_WITHIN(1, copies.unidirectional_GBs[0][3], 48.48);
   EXPECT_WITHIN(1, copies.bidirectional_GBs[0][3], 96.9);
   EXPECT_WITHIN(4, copies.unidirectional_no_p2p_GBs[0][3], 10.8);
-  EXPECT_WITHIN(8, copies.unidirectional_no_p2p_GBs[0][1], 9.55);
-  EXPECT_WITHIN(12, copies.bidirectional_no_p2p_GBs[0][3], 14.7);
-  EXPECT_WITHIN(12, copies.bidirectional_no_p2p_GBs[0][1], 9.7);
+  EXPECT_WITHIN(7, copies.unidirectional_no_p2p_GBs[0][1], 9.55);
+  EXPECT_WITHIN(3, copies.bidirectional_no_p2p_GBs[0][3], 14.7);
+  EXPECT_WITHIN(8, copies.bidirectional_no_p2p_GBs[0][1], 9.7);
 }
 
 TEST_F(Copies, GpusWithoutPeerAccessGoThroughHostMemory) {
@@ -107,7 +130,10 @@ TEST_F(Copies, GpusWithoutPeerAccessGoThroughHostMemory) {
   EXPECT_EQ(copies.unidirectional_GBs, copies.unidirectional_no_p2p_GBs);
   EXPECT_EQ(copies.latency_us, copies.latency_no_p2p_us);
   EXPECT_WITHIN(5, copies.unidirectional_GBs[0][1], 20.9);
-  EXPECT_WITHIN(5, copies.bidirectional_GBs[0][1], 29.7);
+  EXPECT_WITHIN(8, copies.bidirectional_GBs[0][1], 29.7);
+  const CopyMatrices faster = matrices(from_yaml(kTwoPcie5Gpus));
+  EXPECT_WITHIN(8, faster.unidirectional_GBs[0][1], 38.2);
+  EXPECT_WITHIN(10, faster.bidirectional_GBs[0][1], 43.2);
 }
 
 TEST_F(Copies, MigTakesPeerAccessAway) {
