@@ -37,9 +37,9 @@ bool parse_device(std::string_view text, LogNode& node) {
 
 std::optional<LogNode> parse_node(std::string_view message) {
   LogNode node;
+  const std::string_view text = trim(message);
+  if (text.empty()) return std::nullopt;
   const std::size_t start = message.find_first_not_of(" \t");
-  if (start == std::string_view::npos) return std::nullopt;
-  std::string_view text = trim(message);
   if (text[0] != '+') {
     // "CPU/0-0 (1/1/2)"; path lines look alike but go on with " :GPU/..."
     const bool is_root = text.starts_with("CPU/") && text.find(':') == std::string_view::npos &&

@@ -168,6 +168,16 @@ TEST(NcclLog, AFewLinesOfALongerTreeAreUsed) {
   EXPECT_EQ(std::get<std::shared_ptr<const Unit>>(headless->content)->gpus().size(), 1u);
 }
 
+TEST(NcclLog, LinesOfOtherBlanksAreEmpty) {
+  const std::string_view text =
+      "n:1:1 [0] NCCL INFO CPU/0-0 (1/2/-1)\n"
+      "n:1:1 [0] NCCL INFO \v\n"
+      "n:1:1 [0] NCCL INFO + PCI[24.0] - GPU/0-1000 (0)\n"
+      "n:1:1 [0] NCCL INFO \f";
+  const std::vector<char> exact(text.begin(), text.end());  // nothing to read behind the end
+  EXPECT_EQ(machine(nccl_log_reader, {exact.data(), exact.size()})->gpus().size(), 1u);
+}
+
 TEST(NcclLog, NvlinksStayWithTheirGpuWithoutIndentation) {
   std::string flat;
   for (std::size_t i = 0; i < kBlock.size(); ++i)
