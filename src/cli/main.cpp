@@ -21,6 +21,12 @@ bool names_no_command(int argc, char** argv) {
   return true;
 }
 
+/// Where to read on after a mistake on the command line.
+std::string help_after(const CLI::App& app) {
+  const auto chosen = app.get_subcommands();
+  return (chosen.empty() ? "isleway" : "isleway " + chosen.front()->get_name()) + " --help";
+}
+
 int run(int argc, char** argv) {
   CLI::App app{
       "The GPU interconnect in software: fabrics, collectives, and what they should deliver.",
@@ -45,7 +51,8 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? Exit::good : Exit::critical;
+    if (error.get_exit_code() == 0) return app.exit(error) == 0 ? Exit::good : Exit::critical;
+    return report({{}, error.what(), {}, help_after(app)});
   }
   return status;
 }
