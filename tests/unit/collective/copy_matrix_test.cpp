@@ -106,7 +106,7 @@ TEST_F(Copies, H100OverNvswitchesIsNearWhatIsMeasured) {
   EXPECT_WITHIN(3, copies.bidirectional_read_GBs[0][1], 671.5);
   EXPECT_WITHIN(5, copies.unidirectional_no_p2p_GBs[0][1], 37.2);
   // The other socket is no slower: its wires are wider than any GPU's port.
-  EXPECT_EQ(copies.unidirectional_no_p2p_GBs[0][4], copies.unidirectional_no_p2p_GBs[0][1]);
+  EXPECT_NEAR(copies.unidirectional_no_p2p_GBs[0][4], copies.unidirectional_no_p2p_GBs[0][1], 0.01);
   const auto host = host_copies(machine("dgx-h100"), catalogue_.parts());
   ASSERT_TRUE(host);
   ASSERT_EQ(host->host_to_device_GBs.size(), 8u);
