@@ -89,6 +89,7 @@ CopyMatrices two_gpus() {
   CopyMatrices copies;
   copies.unidirectional_GBs = {{2500, 376.04}, {375, 2500}};
   copies.bidirectional_GBs = {{2500, 750}, {750, 2500}};
+  copies.bidirectional_read_GBs = {{2500, 660}, {660, 2500}};
   copies.unidirectional_no_p2p_GBs = copies.bidirectional_no_p2p_GBs = {{2500, 30}, {30, 2500}};
   copies.latency_us = copies.latency_no_p2p_us = {{2, 2.5}, {2.5, 2}};
   copies.path = {{PathKind::loc, PathKind::nvl}, {PathKind::nvl, PathKind::loc}};
@@ -118,6 +119,9 @@ TEST(Copies, NvbandwidthHasNoDiagonal) {
                       " 0       N/A    376.04\n"
                       " 1    375.00       N/A\n\n"
                       "SUM device_to_device_memcpy_write_ce 751.04\n\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("SUM device_to_device_bidirectional_memcpy_read_ce_total 1320.00\n"),
             std::string::npos)
       << text;
 }
