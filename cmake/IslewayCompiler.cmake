@@ -21,4 +21,6 @@ endif()
 if(ISLEWAY_SANITIZE)
   add_compile_options(-fsanitize=${ISLEWAY_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${ISLEWAY_SANITIZE})
+  # Also where memory is not touched wrongly, as in text[0] of an empty text.
+  add_compile_definitions(_GLIBCXX_ASSERTIONS)
 endif()
