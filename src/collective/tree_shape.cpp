@@ -39,7 +39,7 @@ BinaryTree mirrored_tree(int nodes) {
 /// Place, in the parent's chain, of the GPU that a child node's head talks to.
 std::size_t place_in_chain(TreePattern pattern, bool second) {
   switch (pattern) {
-    case TreePattern::balanced: return second ? 1 : 0;
+    case TreePattern::balanced: return second ? 0 : 1;
     case TreePattern::split: return 1;
     case TreePattern::plain: return 0;
   }

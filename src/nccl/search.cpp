@@ -35,6 +35,21 @@ Range path_range(const System& system, NodeType to) {
   return range;
 }
 
+/// Sets of at least two GPUs that NVLink joins.
+int nvlink_groups(const System& system) {
+  const auto& gpus = system.of(NodeType::gpu);
+  std::vector<bool> grouped(gpus.size());
+  int groups = 0;
+  for (std::size_t a = 0; a < gpus.size(); ++a) {
+    if (grouped[a]) continue;
+    bool any = false;
+    for (std::size_t b = a + 1; b < gpus.size(); ++b)
+      if (system.path(gpus[a], gpus[b]).type == PathKind::nvl) grouped[b] = any = true;
+    groups += any ? 1 : 0;
+  }
+  return groups;
+}
+
 class Search {
  public:
   Search(System& system, int pattern, SearchLimits limits, const Settings& settings);
@@ -57,7 +72,6 @@ class Search {
   std::size_t index_ = 0;
   float total_ = 0;
   bool try_same_ = true;
-  int pattern_ = ring_pattern;
   int cross_nic_ = 0;
   Range intra_{PathKind::loc, PathKind::sys}, inter_{PathKind::pix, PathKind::sys};
   long left_ = kBudgetTotal, budget_ = 0;
@@ -70,7 +84,6 @@ Search::Search(System& system, int pattern, SearchLimits limits, const Settings&
   best_.max_channels = limits.max_channels;
   best_.pattern =
       gpus == 1 && pattern != ring_pattern && pattern != nvls_pattern ? plain_tree : pattern;
-  pattern_ = best_.pattern;
   try_same_ = pattern != nvls_pattern;
   const bool may_cross =
       pattern == ring_pattern || pattern == balanced_tree || pattern == split_tree;
@@ -82,6 +95,11 @@ Search::Search(System& system, int pattern, SearchLimits limits, const Settings&
     // Inside one node all GPUs shall be heads, so that each gives its share.
     if (!has_network()) best_.min_channels = best_.max_channels;
   }
+  // Two groups of GPUs that only a slower link joins: a tree of two channels is likely to
+  // win, and it has as many as the ring.
+  if (pattern == ring_pattern && best_.min_channels == 1 && best_.max_channels >= 2 &&
+      nvlink_groups(system) == 2)
+    best_.min_channels = 2;
   best_.type_intra = intra_.least;
   best_.type_inter = inter_.least;
   best_.same_channels = try_same_;
@@ -103,7 +121,6 @@ bool Search::attempt() {
   budget_ = next_.same_channels ? kBudgetSameChannels : kBudget;
   left_ -= budget_;
   next_.channels = 0;
-  next_.hops = 0;
   SearchWalk walk(system_, next_, best_, budget_);
   walk.run();
   budget_ = walk.budget();
@@ -127,7 +144,7 @@ bool Search::relax() {
     next_.pattern = plain_tree;
     return true;
   }
-  next_.pattern = pattern_;
+  next_.pattern = best_.pattern;
 
   const PathKind furthest = has_network() ? next_.type_inter : intra_.most;
   if (next_.type_intra < furthest && (best_.channels == 0 || next_.type_intra < best_.type_intra)) {
@@ -144,7 +161,8 @@ bool Search::relax() {
   }
   next_.type_inter = inter_.least;
 
-  if (cross_nic_ == 2 && next_.cross_nic == 0) {
+  const bool crosses = best_.pattern == ring_pattern || best_.pattern == balanced_tree;
+  if (cross_nic_ == 2 && next_.cross_nic == 0 && crosses) {
     next_.cross_nic = 2;
     return true;
   }

@@ -1,5 +1,6 @@
 // Channels that start at a port of the network and come back to one.
 #include <algorithm>
+#include <cmath>
 
 #include "nccl/search_walk.hpp"
 
@@ -12,12 +13,12 @@ constexpr long kReferenceBudget = 1 << 10;
 }  // namespace
 
 void SearchWalk::from_network(Way way) {
-  const float bandwidth = attempt_.bw_inter;
+  // Ports are charged in whole GB/s.
+  const float bandwidth = std::floor(attempt_.bw_inter);
   const int channel = attempt_.channels;
   const std::vector<int>& nets = all_ports_;
   const int count = static_cast<int>(nets.size());
   for (int i = 0; i < count; ++i) {
-    if (attempt_.pattern == nvls_pattern && i > 0) break;
     const int net = nets[(channel + i) % count];
     SystemNode& port = system_.node(net);
     if (port.bandwidth < bandwidth) continue;
@@ -29,20 +30,24 @@ void SearchWalk::from_network(Way way) {
     attempt_.latency_inter = port.latency;
     for (const int other : nets)
       if (same_port(system_.node(other), port)) system_.node(other).bandwidth -= bandwidth;
-    if (attempt_.pattern == nvls_pattern) nvls_from_port(net, nets, way);
+    bool found_head = false;
+    if (attempt_.pattern == nvls_pattern) found_head = nvls_from_port(net, nets, way);
     else from_port(net, way);
     for (const int other : nets)
       if (same_port(system_.node(other), port)) system_.node(other).bandwidth += bandwidth;
+    if (found_head) break;
   }
 }
 
-void SearchWalk::nvls_from_port(int net, const std::vector<int>& nets, Way way) {
-  if (attempt_.channels >= static_cast<int>(nets.size())) return;
+/// False: the port has no GPU of its own that is not a head yet.
+bool SearchWalk::nvls_from_port(int net, const std::vector<int>& nets, Way way) {
+  if (attempt_.channels >= static_cast<int>(nets.size())) return false;
   const int gpu = system_.node(net).local_gpu;
-  if (gpu < 0) return;
+  if (gpu < 0) return false;
   for (int channel = 0; channel < attempt_.channels; ++channel)
-    if (attempt_.intra[channel][0] == system_.gpu(gpu).rank) return;
+    if (attempt_.intra[channel][0] == system_.gpu(gpu).rank) return false;
   enter_gpu(net, gpu, 0, way);
+  return true;
 }
 
 void SearchWalk::from_port(int net, Way way) {
@@ -59,7 +64,11 @@ void SearchWalk::from_port(int net, Way way) {
     budget_ = complete() ? kComplete : left;
     way.order = Order::any;
   }
-  for (const int gpu : system_.nearest(net, NodeType::gpu)) enter_gpu(net, gpu, 0, way);
+  // The GPU that drives the port before others that are as near.
+  const int own = system_.node(net).local_gpu;
+  if (own >= 0) enter_gpu(net, own, 0, way);
+  for (const int gpu : system_.nearest(net, NodeType::gpu))
+    if (gpu != own) enter_gpu(net, gpu, 0, way);
 }
 
 void SearchWalk::back_to_port(int gpu, int step, Way way) {
@@ -78,6 +87,7 @@ void SearchWalk::back_to_port(int gpu, int step, Way way) {
     int back_to_net = -1;
     if (attempt_.pattern == balanced_tree) {
       if (step == 0) back_to_net = 1;
+      else if (net != attempt_.inter[channel].second) continue;
       attempt_.bw_inter *= .5F;
     }
     const float charged = attempt_.bw_inter;

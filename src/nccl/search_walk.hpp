@@ -30,7 +30,7 @@ class SearchWalk {
   void next_channel();
   void from_network(Way way);
   void from_port(int net, Way way);
-  void nvls_from_port(int net, const std::vector<int>& nets, Way way);
+  bool nvls_from_port(int net, const std::vector<int>& nets, Way way);
   void enter_gpu(int from, int gpu, int step, Way way);
   void visit(int gpu, int step, Way way);
   void finish_channel();

@@ -117,6 +117,7 @@ const std::map<std::string, Apply, std::less<>>& variables() {
       {"NCCL_SHM_DISABLE", flag(&Settings::shm, true)},
       {"NCCL_NVB_DISABLE", flag(&Settings::nvb, true)},
       {"NCCL_PXN_DISABLE", flag(&Settings::pxn, true)},
+      {"NCCL_NET_DISABLE_INTRA", flag(&Settings::intra_net, true)},
       {"NCCL_PXN_C2C", flag(&Settings::pxn_c2c)},
       {"NCCL_NET_GDR_C2C", flag(&Settings::net_gdr_c2c)},
       {"NCCL_LL128_C2C", flag(&Settings::ll128_c2c)},

@@ -43,7 +43,7 @@ struct Settings {
   int pxn_level = 2;
   int qps_per_connection = 1;
   bool p2p = true, shm = true, nvb = true, pxn = true, nvls = true, mnnvl = true, pat = true;
-  bool collnet = false, net_gdr_c2c = true, pxn_c2c = true, ll128_c2c = true, intra_net = false;
+  bool collnet = false, net_gdr_c2c = true, pxn_c2c = true, ll128_c2c = true, intra_net = true;
 
   std::vector<std::string> remarks;  ///< what was not understood or does nothing here
 

@@ -96,6 +96,8 @@ class System {
   int local_gpu(int net) const;
   std::vector<int> find_own_nets(int gpu_position) const;
   void apply_peer_access(const Settings& settings);
+  float direct_network_rate(int gpu) const;
+  void prefer_network();
   void apply_network_rules(const Settings& settings);
   void measure_bandwidth();
 

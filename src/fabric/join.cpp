@@ -1,0 +1,115 @@
+// Machines that share NVSwitches, as the trays of a rack do; and jobs on part of a machine.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "fabric/edit.hpp"
+#include "isleway/fabric/change.hpp"
+
+namespace isleway {
+namespace {
+
+/// Puts `next` beside what is joined already, as one more host. Its switches are the first
+/// one's, chip by chip.
+void add_host(UnitParts& rack, const UnitParts& next) {
+  constexpr std::int16_t no_host = -1;
+  const auto host = static_cast<std::int16_t>(rack.hosts++);
+  std::vector<DeviceIndex> moved;
+  for (const Device& device : next.devices) {
+    const bool is_switch = device.kind == DeviceKind::nvswitch;
+    const auto known = std::find_if(rack.devices.begin(), rack.devices.end(), [&](const Device& d) {
+      return is_switch && d.kind == device.kind && d.index == device.index;
+    });
+    moved.push_back(static_cast<DeviceIndex>(known - rack.devices.begin()));
+    if (known != rack.devices.end()) continue;
+    rack.devices.push_back(device);
+    rack.devices.back().host = is_switch ? no_host : host;
+  }
+  for (Link link : next.links) {
+    link.a = moved[link.a];
+    link.b = moved[link.b];
+    rack.links.push_back(link);
+  }
+}
+
+Result<void> check_joinable(const Fabric& fabric, int hosts) {
+  const auto units = static_cast<int>(fabric.unit_count());
+  if (hosts < 1 || units % hosts != 0)
+    return fail(fmt::format("{} machines cannot be joined by {}", units, hosts),
+                fmt::format("a divisor of {}", units));
+  for (const auto& unit : fabric.templates()) {
+    if (unit->parts().hosts != 1)
+      return fail(fmt::format("{} has {} hosts that are joined already", unit->name(),
+                              unit->parts().hosts),
+                  "machines of one host");
+    if (unit->nvswitches().empty())
+      return fail(fmt::format("{} has no NVSwitch that others could share", unit->name()),
+                  "machines with NVSwitches");
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Fabric> with_joined_hosts(const Fabric& fabric, int hosts) {
+  if (auto checked = check_joinable(fabric, hosts); !checked)
+    return tl::unexpected(checked.error());
+  if (hosts == 1) return fabric;
+  std::vector<std::shared_ptr<const Unit>> templates;
+  std::vector<std::uint32_t> unit_template;
+  std::map<std::vector<std::uint32_t>, std::uint32_t> racks;  // by what they are made of
+  const auto& units = fabric.unit_templates();
+  for (auto first = units.begin(); first != units.end(); first += hosts) {
+    const auto [known, is_new] = racks.try_emplace(std::vector(first, first + hosts),
+                                                   static_cast<std::uint32_t>(templates.size()));
+    unit_template.push_back(known->second);
+    if (!is_new) continue;
+    UnitParts rack = fabric.templates()[*first]->parts();
+    rack.devices.clear();
+    rack.links.clear();
+    rack.hosts = 0;
+    for (const std::uint32_t member : known->first)
+      add_host(rack, fabric.templates()[member]->parts());
+    auto unit = Unit::make(std::move(rack));
+    if (!unit) return tl::unexpected(unit.error());
+    templates.push_back(*std::move(unit));
+  }
+  return fabric.with_units(std::move(templates), std::move(unit_template));
+}
+
+Result<Fabric> with_first_ranks(const Fabric& fabric, int n) {
+  if (n < 1 || static_cast<std::uint32_t>(n) > fabric.gpu_count())
+    return fail(fmt::format("{} GPUs of {}", n, fabric.name()),
+                fmt::format("1 to {}", fabric.gpu_count()));
+  auto templates = fabric.templates();
+  auto unit_template = fabric.unit_templates();
+  std::map<std::pair<std::uint32_t, std::size_t>, std::uint32_t> cut;  // by what is kept of what
+  auto left = static_cast<std::size_t>(n);
+  for (std::uint32_t& which : unit_template) {
+    const Unit& unit = *fabric.templates()[which];
+    const std::size_t kept = std::min(left, unit.gpus().size());
+    left -= kept;
+    if (kept == unit.gpus().size()) continue;
+    const auto [known, is_new] =
+        cut.try_emplace({which, kept}, static_cast<std::uint32_t>(templates.size()));
+    which = known->second;
+    if (!is_new) continue;
+    const std::vector<DeviceIndex> gone(unit.gpus().begin() + static_cast<std::ptrdiff_t>(kept),
+                                        unit.gpus().end());
+    UnitParts parts = unit.parts();
+    remove_devices(parts, [&](const Device& device) {
+      return std::any_of(gone.begin(), gone.end(), [&](DeviceIndex gpu) {
+        const Device& other = unit.device(gpu);
+        return device.kind == other.kind && device.host == other.host &&
+               device.index == other.index;
+      });
+    });
+    auto changed = Unit::make(std::move(parts));
+    if (!changed) return tl::unexpected(changed.error());
+    templates.push_back(*std::move(changed));
+  }
+  return fabric.with_units(std::move(templates), std::move(unit_template));
+}
+
+}  // namespace isleway
