@@ -6,6 +6,7 @@
 #include "cli/lists.hpp"
 #include "cli/option_group.hpp"
 #include "isleway/core.hpp"
+#include "isleway/fabric/join.hpp"
 #include "isleway/formats.hpp"
 
 namespace isleway::cli {
@@ -124,6 +125,12 @@ void add_machine_options(CLI::App& app, MachineOptions& options, MachineArgument
       ->check(CLI::Range(1, 4096));
   machine.add("--gpus", options.gpus, "Only these GPUs of each node: 0,1,4 or 0-3", "LIST")
       ->excludes("--ngpus");
+  machine.add("--ranks", options.ranks, "Only the first N GPUs of all nodes together", "N")
+      ->check(CLI::Range(1, 1 << 24));
+  machine
+      .add("--nvlink-hosts", options.nvlink_hosts,
+           "Every N machines share their NVSwitches, as trays of a rack do", "N")
+      ->check(CLI::Range(1, 4096));
   machine.add_repeated("--fail", options.faults,
                        "Something broken, may be repeated: gpu3:nvlink5, nvswitch1, mlx5_0, "
                        "gpu3:pcie:lanes=8",
@@ -139,6 +146,8 @@ Result<Fabric> resolve_machine(const MachineOptions& options, Session& session) 
   const auto catalogue = session.catalogue();
   if (!catalogue) return tl::unexpected(catalogue.error());
   return build(options, **catalogue, session)
+      .and_then(
+          [&](const Fabric& fabric) { return with_joined_hosts(fabric, options.nvlink_hosts); })
       .and_then([&](Fabric fabric) { return with_faults(std::move(fabric), options.faults); })
       .and_then([&](const Fabric& fabric) { return with_mode(fabric, options.confidential); })
       .and_then([&](const Fabric& fabric) {
@@ -152,6 +161,9 @@ Result<Fabric> resolve_machine(const MachineOptions& options, Session& session) 
       .and_then([&](const Fabric& fabric) {
         return options.first_gpus > 0 ? with_first_gpus(fabric, options.first_gpus)
                                       : Result<Fabric>(fabric);
+      })
+      .and_then([&](const Fabric& fabric) {
+        return options.ranks > 0 ? with_first_ranks(fabric, options.ranks) : Result<Fabric>(fabric);
       });
 }
 

@@ -10,11 +10,13 @@
 namespace isleway::cli {
 
 struct MachineOptions {
-  std::string machine;  ///< catalogue expression, file, or "-"
-  std::string network;  ///< name or file; empty: ideal
-  std::string gpu;      ///< part key for files that do not name their GPUs
-  int first_gpus = 0;   ///< -g: of every node; 0: all
-  std::string gpus;     ///< --gpus: a list, of every node
+  std::string machine;   ///< catalogue expression, file, or "-"
+  std::string network;   ///< name or file; empty: ideal
+  std::string gpu;       ///< part key for files that do not name their GPUs
+  int first_gpus = 0;    ///< -g: of every node; 0: all
+  std::string gpus;      ///< --gpus: a list, of every node
+  int ranks = 0;         ///< --ranks: of the whole machine; 0: all
+  int nvlink_hosts = 1;  ///< --nvlink-hosts: machines that share their NVSwitches
   std::vector<std::string> faults;
   std::string mig;        ///< a list, or "all"
   std::string partition;  ///< a list

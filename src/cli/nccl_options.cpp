@@ -49,6 +49,15 @@ Result<void> parse_into(std::optional<T>& target, const std::string& text,
 
 }  // namespace
 
+void add_nccl_version_options(OptionGroup& group, NcclOptions& options) {
+  group.add("--nccl-version", options.version, "Choose as this NCCL does (2.28.9)", "VERSION");
+  group.add_repeated(
+      "--env", options.env,
+      "NCCL_NAME=VALUE; NCCL_NAME takes the value from the environment, inherit takes "
+      "all NCCL_* (without --env none is read)",
+      "NAME[=VALUE]");
+}
+
 void add_nccl_options(CLI::App& app, NcclOptions& options) {
   OptionGroup tests(app, "As in nccl-tests");
   tests.add_with_default("-G,--cudagraph", options.graph, "Launched as a CUDA graph", "N")
@@ -59,12 +68,7 @@ void add_nccl_options(CLI::App& app, NcclOptions& options) {
   model.add("--proto", options.protocol, "Force LL, LL128 or SIMPLE", "PROTO");
   model.add("--channels", options.channels, "Force the number of channels", "N")
       ->check(CLI::Range(1, kMostChannels));
-  model.add("--nccl-version", options.version, "Choose as this NCCL does (2.28.9)", "VERSION");
-  model.add_repeated(
-      "--env", options.env,
-      "NCCL_NAME=VALUE; NCCL_NAME takes the value from the environment, inherit takes "
-      "all NCCL_* (without --env none is read)",
-      "NAME[=VALUE]");
+  add_nccl_version_options(model, options);
   model
       .add_with_default("--gpus-per-process", options.gpus_per_process,
                         "GPUs that one process drives, launching on one after the other", "N")

@@ -14,6 +14,8 @@ class App;
 
 namespace isleway::cli {
 
+class OptionGroup;
+
 /// As typed.
 struct NcclOptions {
   std::string algorithm, protocol, version;
@@ -22,6 +24,8 @@ struct NcclOptions {
 };
 
 void add_nccl_options(CLI::App& app, NcclOptions& options);
+/// Version and variables alone, for what asks for no call.
+void add_nccl_version_options(OptionGroup& group, NcclOptions& options);
 
 /// As understood.
 struct NcclRequest {

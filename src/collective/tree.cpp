@@ -3,12 +3,14 @@
 #include "collective/arguments.hpp"
 #include "collective/pipeline.hpp"
 #include "collective/tree_links.hpp"
+#include "isleway/collective/network_tree.hpp"
 
 namespace isleway {
 namespace {
 
 /// Messages flow up to the root, which turns them round; each way is a stream of its own, so
-/// that both run at once. What the root does is in its stream up.
+/// that both run at once. What the root does is in its stream up. The root may be a switch of
+/// the network, which has no data of its own.
 class Tree final : public Schedule {
  public:
   Tree(const CollectiveCall& call, std::vector<TreeLinks> trees, const Chunking& chunking)
@@ -20,6 +22,7 @@ class Tree final : public Schedule {
                                static_cast<int>(trees_.size()), 1, chunking)) {}
 
   int ranks() const override { return ranks_; }
+  int agents() const override { return trees_[0].members(); }
   int streams() const override { return 2 * static_cast<int>(trees_.size()); }
 
   std::int64_t action_count(Port port) const override {
@@ -38,11 +41,12 @@ class Tree final : public Schedule {
     const Piece piece = loops.piece(loop, 0, slice);
     const int rank = port.agent;
     const bool is_root = rank == tree.root();
+    const bool is_rank = rank < ranks_;
     const bool goes_up = port.stream % 2 == 0;
     const bool goes_down = !goes_up || is_root;
     out.bytes = piece.bytes;
     if (goes_up) {
-      out.source = {Region::Buffer::input, offset + piece.offset};
+      if (is_rank) out.source = {Region::Buffer::input, offset + piece.offset};
       if (up_)
         for (const int child : tree.children(rank)) out.recv.push_back({child, 2 * c});
       if (!is_root) out.send.push_back({tree.parent(rank), 2 * c});
@@ -50,7 +54,7 @@ class Tree final : public Schedule {
       out.recv.push_back(down_port(c, tree.parent(rank)));
     }
     if (goes_down) {
-      out.store = {Region::Buffer::output, offset + piece.offset};
+      if (is_rank) out.store = {Region::Buffer::output, offset + piece.offset};
       if (down_)
         for (const int child : tree.children(rank)) out.send.push_back({child, 2 * c + 1});
     }
@@ -115,6 +119,25 @@ Result<std::unique_ptr<Schedule>> make_tree(const CollectiveCall& call,
     if (checked && call.collective != Collective::all_reduce && checked->root() != call.root)
       checked = TreeLinks::create(turned_to(std::move(trees[c]), call.root), call.ranks, what);
     if (!checked) return tl::unexpected(checked.error());
+    links.push_back(std::move(*checked));
+  }
+  return std::make_unique<Tree>(call, std::move(links), chunking);
+}
+
+Result<std::unique_ptr<Schedule>> make_network_tree(const CollectiveCall& call,
+                                                    const std::vector<TreeShape>& trees,
+                                                    const Chunking& chunking) {
+  if (auto ok = check_arguments(call, static_cast<int>(trees.size()), chunking, "a network's tree",
+                                {Collective::all_reduce});
+      !ok)
+    return tl::unexpected(ok.error());
+  std::vector<TreeLinks> links;
+  for (std::size_t c = 0; c < trees.size(); ++c) {
+    auto checked = TreeLinks::create(trees[c], call.ranks + 1, fmt::format("tree {}", c));
+    if (!checked) return tl::unexpected(checked.error());
+    if (checked->root() != call.ranks)
+      return fail(fmt::format("tree {} has rank {} at its root", c, checked->root()),
+                  "the network's switch");
     links.push_back(std::move(*checked));
   }
   return std::make_unique<Tree>(call, std::move(links), chunking);

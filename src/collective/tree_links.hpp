@@ -12,6 +12,7 @@ class TreeLinks {
   /// Error: not a tree over `count` members; `what` names it.
   static Result<TreeLinks> create(const TreeShape& shape, int count, const std::string& what);
 
+  int members() const { return static_cast<int>(parent_.size()); }
   int root() const { return root_; }
   int parent(int member) const { return parent_[member]; }
   std::span<const int> children(int member) const {

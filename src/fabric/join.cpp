@@ -5,7 +5,7 @@
 #include <map>
 
 #include "fabric/edit.hpp"
-#include "isleway/fabric/change.hpp"
+#include "isleway/fabric/join.hpp"
 
 namespace isleway {
 namespace {
@@ -40,9 +40,9 @@ Result<void> check_joinable(const Fabric& fabric, int hosts) {
                 fmt::format("a divisor of {}", units));
   for (const auto& unit : fabric.templates()) {
     if (unit->parts().hosts != 1)
-      return fail(fmt::format("{} has {} hosts that are joined already", unit->name(),
-                              unit->parts().hosts),
-                  "machines of one host");
+      return fail(
+          fmt::format("{} has {} hosts that are joined already", unit->name(), unit->parts().hosts),
+          "machines of one host");
     if (unit->nvswitches().empty())
       return fail(fmt::format("{} has no NVSwitch that others could share", unit->name()),
                   "machines with NVSwitches");
@@ -53,9 +53,9 @@ Result<void> check_joinable(const Fabric& fabric, int hosts) {
 }  // namespace
 
 Result<Fabric> with_joined_hosts(const Fabric& fabric, int hosts) {
+  if (hosts == 1) return fabric;
   if (auto checked = check_joinable(fabric, hosts); !checked)
     return tl::unexpected(checked.error());
-  if (hosts == 1) return fabric;
   std::vector<std::shared_ptr<const Unit>> templates;
   std::vector<std::uint32_t> unit_template;
   std::map<std::vector<std::uint32_t>, std::uint32_t> racks;  // by what they are made of

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "isleway/collective/network_tree.hpp"
 #include "nccl/point_to_point.hpp"
+#include "nccl/tuner_input.hpp"
 #include "nccl/wiring.hpp"
 
 namespace isleway::nccl {
@@ -205,6 +207,10 @@ Result<std::unique_ptr<Schedule>> SearchedCommunicator::schedule(const Collectiv
     case Algorithm::nvls:
     case Algorithm::nvls_tree:
       return make_nvls(call, decision.channels, islands(), graphs_.nvls.channels, chunking);
+    case Algorithm::collnet_chain:
+      return make_network_tree(call, network_chains(graphs_, decision.channels), chunking);
+    case Algorithm::collnet_direct:
+      return make_network_tree(call, network_stars(graphs_, decision.channels), chunking);
     case Algorithm::p2p: {
       const PeerPlan plan = plan_peers(graphs_, settings_, bytes_per_peer(call));
       return make_point_to_point(call, plan.channels, plan.per_peer, plan.group_ranks,
@@ -212,26 +218,8 @@ Result<std::unique_ptr<Schedule>> SearchedCommunicator::schedule(const Collectiv
     }
     default:
       return fail(fmt::format("{} has no schedule in this model", name_of(decision.algorithm)),
-                  "RING, TREE, NVLS or NVLS_TREE");
+                  "RING, TREE, NVLS, NVLS_TREE, COLLNET_CHAIN or COLLNET_DIRECT");
   }
-}
-
-TunerInput tuner_input(const Graphs& graphs) {
-  TunerInput input = graphs.kinds.front().hardware;
-  for (const NodeKind& kind : graphs.kinds) {
-    input.min_sm = std::min(input.min_sm, kind.hardware.min_sm);
-    input.max_sm = std::max(input.max_sm, kind.hardware.max_sm);
-    if (kind.hardware.cpu_vendor != input.cpu_vendor) input.cpu_vendor = CpuVendor::amd;  // mixed
-  }
-  input.ranks = graphs.ranks();
-  input.nodes = static_cast<int>(graphs.nodes.size());
-  input.ring = graphs.ring;
-  input.tree = graphs.tree;
-  input.nvls = graphs.nvls;
-  input.nvls_supported = graphs.nvls_supported;
-  input.channels = graphs.channels;
-  input.nvls_channels = graphs.nvls_channels;
-  return input;
 }
 
 }  // namespace

@@ -15,10 +15,12 @@ struct NcclNode {
 
 /// What nodes of one kind have in common.
 struct NodeKind {
-  SearchGraph ring, tree, nvls;
-  TunerInput hardware;  ///< the fields that describe a machine; no graphs in it
-  int peer_links = 2;   ///< twice the fewest parallel NVLinks of a pair; 2 without NVLink
-  bool all_nvlink = false;
+  SearchGraph ring, tree, nvls, collnet_chain, collnet_direct;
+  TunerInput hardware;      ///< the fields that describe a machine; no graphs in it
+  int peer_links = 2;       ///< twice the fewest parallel NVLinks of a pair; 2 without NVLink
+  int ports_to_fill = 0;    ///< ports that a GPU needs to use all of its own link to a CPU
+  bool all_nvlink = false;  ///< no pair needs PCIe
+  std::vector<int> hosts;   ///< of the unit
   std::vector<DeviceIndex> device_of_node;  ///< of a system's node number
   std::vector<int> ports;  ///< by GPU rank in the node: the port (DeviceIndex) it uses; -1
 };
@@ -27,15 +29,21 @@ struct Graphs {
   std::vector<NcclNode> nodes;
   std::vector<NodeKind> kinds;
   std::vector<int> node_of_rank, local_rank;
-  Graph ring, tree, nvls;  ///< agreed: the fewest channels, the least bandwidth
+  /// Agreed: the fewest channels, the least bandwidth.
+  Graph ring, tree, nvls, collnet_chain, collnet_direct;
   bool nvls_supported = false;
+  std::string collnet_refused;  ///< why CollNet cannot be used; empty when it can
   int channels = 1, nvls_channels = 0;
   int p2p_channels = 1, channels_per_peer = 1;
 
   int ranks() const { return static_cast<int>(node_of_rank.size()); }
 };
 
-/// Error: the fabric has no GPU.
+/// The hosts of one node of a unit as NCCL sees them; `alone`, no network takes part.
+System node_system(const Unit& unit, std::span<const int> hosts, bool alone,
+                   const Settings& settings);
+
+/// Error: the fabric has no GPU, or NCCL_GRAPH_FILE cannot be used.
 Result<Graphs> find_graphs(const Fabric& fabric, const Settings& settings);
 
 }  // namespace isleway::nccl

@@ -36,6 +36,22 @@ int channels_allowed(const TunerInput& in, Algorithm a) {
   return a == Algorithm::nvls || a == Algorithm::nvls_tree ? in.nvls_channels : in.channels;
 }
 
+/// All heads must have enough to do; what is enough halves at each step down.
+int direct_channels(const TunerInput& in, int channels, int threads, std::int64_t bytes) {
+  std::int64_t worth = bytes_per_thread(in, Algorithm::collnet_direct, Protocol::simple);
+  for (int step = 16; step >= 1; step /= 2) {
+    bool short_of = true;
+    while (true) {
+      short_of = bytes < std::int64_t{channels} * threads * in.direct_heads * worth;
+      if (!short_of || channels <= step) break;
+      if (channels == step + step / 2) worth /= 2;
+      --channels;
+    }
+    if (!short_of) break;
+  }
+  return channels;
+}
+
 /// Gives up channels, then threads, until each has enough to do.
 void size_grid(LaunchPlan& plan, const TunerInput& in, const Settings& s, Algorithm a, Protocol p,
                std::int64_t bytes) {
@@ -43,8 +59,10 @@ void size_grid(LaunchPlan& plan, const TunerInput& in, const Settings& s, Algori
   int threads = threads_allowed(in, s, a, p);
   const std::int64_t worth = bytes_per_thread(in, a, p);
   const auto short_of = [&] { return bytes < std::int64_t{channels} * threads * worth; };
-  // In-switch reduction needs every head's channels, however small the call.
-  if (a != Algorithm::nvls && a != Algorithm::nvls_tree) {
+  if (a == Algorithm::collnet_direct) {
+    channels = direct_channels(in, channels, threads, bytes);
+  } else if (a != Algorithm::nvls && a != Algorithm::nvls_tree) {
+    // In-switch reduction needs every head's channels, however small the call.
     while (channels > 1 && short_of()) --channels;
     while (threads % 128 == 0 && threads > 0 && short_of()) threads /= 2;
   }
@@ -135,6 +153,21 @@ std::int64_t chunk_of(const LaunchPlan& plan, const TunerInput& in, const Settin
       std::int64_t chunk = slot;
       const std::int64_t times = collective == Collective::all_gather ? 32 : 16;
       while (chunk > 64 << 10 && chunk * plan.max_channels * times > bytes) chunk /= 2;
+      return chunk;
+    }
+    case Algorithm::collnet_direct: {
+      constexpr int kDepth = 2;  // to a head and on into the network
+      std::int64_t chunk = slot;
+      halve(chunk, 128 << 10, bytes, plan.max_channels * in.direct_heads, kDepth * 64);
+      halve(chunk, 32 << 10, bytes, plan.max_channels * in.direct_heads, kDepth * 8);
+      return chunk;
+    }
+    case Algorithm::collnet_chain: {
+      const int depth = in.ranks / in.nodes;
+      std::int64_t chunk = std::min<std::int64_t>(slot, 256 << 10);
+      halve(chunk, 128 << 10, bytes, plan.max_channels, depth * 64);
+      halve(chunk, 64 << 10, bytes, plan.max_channels, depth * 8);
+      halve(chunk, 32 << 10, bytes, plan.max_channels, depth);
       return chunk;
     }
     default: return slot;

@@ -4,26 +4,26 @@
 
 namespace isleway::nccl {
 
+std::int64_t peer_chunk(const Graphs& graphs, const Settings& settings) {
+  const bool nvlink = std::all_of(graphs.kinds.begin(), graphs.kinds.end(),
+                                  [](const NodeKind& kind) { return kind.all_nvlink; });
+  std::int64_t chunk = settings.p2p_pci_chunk.value_or(128 << 10);
+  if (graphs.nodes.size() > 1) chunk = settings.p2p_net_chunk.value_or(128 << 10);
+  else if (nvlink) chunk = settings.p2p_nvl_chunk.value_or(512 << 10);
+  return std::min(chunk, settings.buffer_simple.value_or(4 << 20) / 8);
+}
+
 PeerPlan plan_peers(const Graphs& graphs, const Settings& settings, std::int64_t bytes) {
   const bool network = graphs.nodes.size() > 1;
   const int ranks = graphs.ranks();
-  bool nvlink = true;
   std::size_t node_ranks = 1;
-  for (const NcclNode& node : graphs.nodes) {
-    nvlink = nvlink && graphs.kinds[node.kind].all_nvlink;
-    node_ranks = std::max(node_ranks, node.ranks.size());
-  }
+  for (const NcclNode& node : graphs.nodes) node_ranks = std::max(node_ranks, node.ranks.size());
   PeerPlan plan;
   plan.channels = graphs.p2p_channels;
   // One node's ranks are one group; NCCL_P2P_SCHEDULE_GROUP_SIZE is 8.
   plan.group_ranks = network ? static_cast<int>(std::min<std::size_t>(node_ranks, 8)) : ranks;
 
-  const std::int64_t slot = settings.buffer_simple.value_or(4 << 20) / 8;
-  std::int64_t chunk = settings.p2p_pci_chunk.value_or(128 << 10);
-  if (network) chunk = settings.p2p_net_chunk.value_or(128 << 10);
-  else if (nvlink) chunk = settings.p2p_nvl_chunk.value_or(512 << 10);
-  chunk = std::min(chunk, slot);
-
+  std::int64_t chunk = peer_chunk(graphs, settings);
   const std::int64_t threshold = settings.p2p_ll_threshold.value_or(16 << 10);
   const bool ll = !network && bytes <= graphs.channels_per_peer * threshold &&
                   settings.protocols(Collective::all_reduce, index_of(Protocol::ll));

@@ -13,6 +13,9 @@ struct PeerPlan {
   int group_ranks = 8;  ///< rounds visit groups of so many
 };
 
+/// Bytes of one message to a peer, before what the size of a call makes of it.
+std::int64_t peer_chunk(const Graphs& graphs, const Settings& settings);
+
 /// `bytes` go to one peer. Between nodes it is the network's rules that count, since the
 /// network is what such calls wait for.
 PeerPlan plan_peers(const Graphs& graphs, const Settings& settings, std::int64_t bytes);

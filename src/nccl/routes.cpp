@@ -98,14 +98,34 @@ Way RouteFinder::across(int from, DeviceIndex out, DeviceIndex in, int to) const
   const DeviceRef a = gpu_of(fabric_, from), b = gpu_of(fabric_, to);
   to_port(way.route, from, out);
   append(way.route, {a.unit, out}, {b.unit, in});
-  const Unit& unit = fabric_.unit(b.unit);
-  const auto cpu = direct(unit, b.device, in) ? std::nullopt : nearest_cpu(unit, b.device);
-  if (cpu) {
-    append(way.route, {b.unit, in}, {b.unit, *cpu});
-    append(way.route, {b.unit, *cpu}, b);
+  from_port(way.route, in, to);
+  return way;
+}
+
+/// Straight to the GPU's memory, or by the host's.
+void RouteFinder::from_port(Route& route, DeviceIndex in, int to) const {
+  const DeviceRef gpu = gpu_of(fabric_, to), port{gpu.unit, in};
+  const Unit& unit = fabric_.unit(gpu.unit);
+  const auto cpu = direct(unit, gpu.device, in) ? std::nullopt : nearest_cpu(unit, gpu.device);
+  if (!cpu) return append(route, port, gpu);
+  append(route, port, {gpu.unit, *cpu});
+  append(route, {gpu.unit, *cpu}, gpu);
+}
+
+Way RouteFinder::to_network(int rank, DeviceIndex port, bool towards) const {
+  Way way;
+  way.transport = Transport::network;
+  way.route.kind = PathKind::net;
+  const DeviceRef gpu = gpu_of(fabric_, rank), nic{gpu.unit, port};
+  const Hop cable{fabric_.cable_id(nic), towards, 1};
+  if (towards) {
+    to_port(way.route, rank, port);
+    way.route.hops.push_back(cable);
   } else {
-    append(way.route, {b.unit, in}, b);
+    way.route.hops.push_back(cable);
+    from_port(way.route, port, rank);
   }
+  way.route.latency += fabric_.link(cable.link).latency;
   return way;
 }
 

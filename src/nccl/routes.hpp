@@ -24,6 +24,8 @@ class RouteFinder {
   Way inside(int from, int to) const;
   /// Between nodes, out at one port and in at another (numbers in their units).
   Way across(int from, DeviceIndex out, DeviceIndex in, int to) const;
+  /// Between a GPU and the network's switch behind one of its node's ports.
+  Way to_network(int rank, DeviceIndex port, bool towards) const;
   /// Between a GPU and the switches of its NVLink domain.
   Way to_switches(int rank, bool towards) const;
 
@@ -35,6 +37,7 @@ class RouteFinder {
 
  private:
   void to_port(Route& route, int from, DeviceIndex out) const;
+  void from_port(Route& route, DeviceIndex in, int to) const;
   void append(Route& route, DeviceRef from, DeviceRef to) const;
   std::optional<DeviceIndex> nearest_cpu(const Unit& unit, DeviceIndex gpu) const;
   bool direct(const Unit& unit, DeviceIndex gpu, DeviceIndex port) const;

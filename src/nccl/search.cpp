@@ -52,7 +52,7 @@ int nvlink_groups(const System& system) {
 
 class Search {
  public:
-  Search(System& system, int pattern, SearchLimits limits, const Settings& settings);
+  Search(System& system, int pattern, SearchLimits limits, const Settings& settings, bool collnet);
   SearchGraph run();
 
  private:
@@ -77,9 +77,11 @@ class Search {
   long left_ = kBudgetTotal, budget_ = 0;
 };
 
-Search::Search(System& system, int pattern, SearchLimits limits, const Settings& settings)
+Search::Search(System& system, int pattern, SearchLimits limits, const Settings& settings,
+               bool collnet)
     : system_(system), settings_(settings) {
   const int gpus = system.count(NodeType::gpu);
+  best_.collnet = collnet;
   best_.min_channels = limits.min_channels;
   best_.max_channels = limits.max_channels;
   best_.pattern =
@@ -100,6 +102,8 @@ Search::Search(System& system, int pattern, SearchLimits limits, const Settings&
   if (pattern == ring_pattern && best_.min_channels == 1 && best_.max_channels >= 2 &&
       nvlink_groups(system) == 2)
     best_.min_channels = 2;
+  if (pattern == collnet_direct_pattern)
+    best_.max_channels = std::min({limits.max_channels, kMostDirectHeads, gpus});
   best_.type_intra = intra_.least;
   best_.type_inter = inter_.least;
   best_.same_channels = try_same_;
@@ -228,7 +232,7 @@ SearchGraph Search::run() {
   next_.min_channels = best_.channels;
   while (raise_speed()) attempt();
 
-  if (best_.channels == 0 && best_.pattern != nvls_pattern) {
+  if (best_.channels == 0 && best_.pattern != nvls_pattern && !best_.collnet) {
     best_.make_room(system_.count(NodeType::gpu));
     for (int i = 0; i < system_.count(NodeType::gpu); ++i) best_.intra[0][i] = system_.gpu(i).rank;
     best_.bw_intra = best_.bw_inter = .1F;
@@ -248,15 +252,15 @@ void SearchGraph::make_room(int gpus) {
   inter.resize(channels + 1, {-1, -1});
 }
 
-SearchGraph search_graph(System& system, int pattern, SearchLimits limits,
-                         const Settings& settings) {
+SearchGraph search_graph(System& system, int pattern, SearchLimits limits, const Settings& settings,
+                         bool collnet) {
   const bool switched = system.count(NodeType::nvs) > 0;
   if (pattern == nvls_pattern && (!switched || system.min_sm() < 90)) {
     SearchGraph none;
     none.pattern = pattern;
     return none;
   }
-  return Search(system, pattern, limits, settings).run();
+  return Search(system, pattern, limits, settings, collnet).run();
 }
 
 }  // namespace isleway::nccl

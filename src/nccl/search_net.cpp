@@ -21,7 +21,7 @@ void SearchWalk::from_network(Way way) {
   for (int i = 0; i < count; ++i) {
     const int net = nets[(channel + i) % count];
     SystemNode& port = system_.node(net);
-    if (port.bandwidth < bandwidth) continue;
+    if (port.bandwidth < bandwidth || (attempt_.collnet && !port.reduces)) continue;
     // The second of a pair of rings goes back where the first one came from.
     if (attempt_.pattern == ring_pattern && attempt_.cross_nic == 2 && channel % 2 == 1 &&
         net != attempt_.inter[channel - 1].second)
@@ -31,7 +31,7 @@ void SearchWalk::from_network(Way way) {
     for (const int other : nets)
       if (same_port(system_.node(other), port)) system_.node(other).bandwidth -= bandwidth;
     bool found_head = false;
-    if (attempt_.pattern == nvls_pattern) found_head = nvls_from_port(net, nets, way);
+    if (has_heads(attempt_.pattern)) found_head = head_from_port(net, nets, way);
     else from_port(net, way);
     for (const int other : nets)
       if (same_port(system_.node(other), port)) system_.node(other).bandwidth += bandwidth;
@@ -40,7 +40,7 @@ void SearchWalk::from_network(Way way) {
 }
 
 /// False: the port has no GPU of its own that is not a head yet.
-bool SearchWalk::nvls_from_port(int net, const std::vector<int>& nets, Way way) {
+bool SearchWalk::head_from_port(int net, const std::vector<int>& nets, Way way) {
   if (attempt_.channels >= static_cast<int>(nets.size())) return false;
   const int gpu = system_.node(net).local_gpu;
   if (gpu < 0) return false;
@@ -74,7 +74,7 @@ void SearchWalk::from_port(int net, Way way) {
 void SearchWalk::back_to_port(int gpu, int step, Way way) {
   const int channel = attempt_.channels;
   const SystemNode& start = system_.node(attempt_.inter[channel].first);
-  for (const int net : ports_of_[gpu]) {
+  for (const int net : ports_of(gpu)) {
     const SystemNode& port = system_.node(net);
     if (attempt_.pattern == plain_tree && net != attempt_.inter[channel].first) continue;
     if (attempt_.pattern == ring_pattern && attempt_.cross_nic == 2) {

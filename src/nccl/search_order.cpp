@@ -89,16 +89,25 @@ void SearchWalk::neighbours(int gpu, Candidates& next) const {
   }
 }
 
+const std::vector<int>& SearchWalk::ports_of(int gpu) {
+  auto& known = ports_of_[gpu];
+  if (!known) known = find_ports(gpu, gpu + 1);
+  return *known;
+}
+
 /// Each GPU's own ports first, then others by distance up to what is allowed.
 std::vector<int> SearchWalk::find_ports(int first, int last) const {
   std::vector<int> nets;
+  std::vector<bool> added(system_.node_count());
   const auto add = [&](int net) {
-    if (std::find(nets.begin(), nets.end(), net) == nets.end()) nets.push_back(net);
+    if (!added[net]) nets.push_back(net);
+    added[net] = true;
   };
   for (int gpu = first; gpu < last; ++gpu)
     for (const int net : system_.own_nets(gpu)) add(net);
+  const std::size_t all = system_.of(NodeType::net).size();
   for (int type = 0; type <= static_cast<int>(attempt_.type_inter); ++type)
-    for (int gpu = first; gpu < last; ++gpu)
+    for (int gpu = first; gpu < last && nets.size() < all; ++gpu)
       for (const int net : system_.of(NodeType::net))
         if (static_cast<int>(system_.path(gpu_node(gpu), net).type) == type) add(net);
   return nets;

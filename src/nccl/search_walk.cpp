@@ -27,7 +27,7 @@ SearchWalk::SearchWalk(System& system, SearchGraph& attempt, SearchGraph& best, 
   for (int i = 0; i < gpus_; ++i) position_of_rank_[system_.gpu(i).rank] = i;
   if (system_.count(NodeType::net) == 0) return;
   all_ports_ = find_ports(0, gpus_);
-  for (int i = 0; i < gpus_; ++i) ports_of_.push_back(find_ports(i, i + 1));
+  ports_of_.resize(gpus_);
 }
 
 SearchWalk::Way SearchWalk::way() const {
@@ -86,6 +86,8 @@ void SearchWalk::visit(int gpu, int step, Way way) {
     back_to_port(gpu, step, way);
   } else if (attempt_.pattern == nvls_pattern) {
     nvls_head(gpu);
+  } else if (attempt_.pattern == collnet_direct_pattern) {
+    direct_head(gpu);
   } else if (step < gpus_ - 1) {
     onward(gpu, step, way);
   } else if (step == way.back_to_first) {
@@ -138,7 +140,21 @@ void SearchWalk::nvls_head(int head) {
   while (down > 0) --down, follow(nvs, gpu_node(down), down == head ? -2 : -1);
 }
 
-bool SearchWalk::follow(int from, int to, int times) {
+/// A head gets a part of everybody's data, and gives everybody a part back.
+void SearchWalk::direct_head(int head) {
+  if (gpus_ == 1) return visit(head, gpus_, {});
+  const float share = 1.F / static_cast<float>(gpus_ - 1);
+  int out = 0, in = 0;
+  while (out < gpus_ && follow(gpu_node(head), gpu_node(out), share)) ++out;
+  if (out == gpus_) {
+    while (in < gpus_ && follow(gpu_node(in), gpu_node(head), share)) ++in;
+    if (in == gpus_) visit(head, gpus_, {});
+  }
+  while (in > 0) --in, follow(gpu_node(in), gpu_node(head), -share);
+  while (out > 0) --out, follow(gpu_node(head), gpu_node(out), -share);
+}
+
+bool SearchWalk::follow(int from, int to, float times) {
   const SystemPath& path = system_.path(from, to);
   const auto inside = [&](int node) {
     const NodeType type = system_.node(node).type;
@@ -150,14 +166,13 @@ bool SearchWalk::follow(int from, int to, int times) {
   if (times == 1 && path.type > allowed) return false;
   if (times == 1 && is_tree(attempt_.pattern) && system_.path(to, from).type > allowed)
     return false;
-  const float bandwidth =
-      (intra ? attempt_.bw_intra : attempt_.bw_inter) * static_cast<float>(times);
+  const float bandwidth = (intra ? attempt_.bw_intra : attempt_.bw_inter) * times;
   const std::size_t steps = take(path, from, path.wires.size(), bandwidth);
   if (steps < path.wires.size()) {
     take(path, from, steps, -bandwidth);
     return false;
   }
-  attempt_.hops += times * static_cast<int>(path.wires.size());
+  attempt_.hops += static_cast<int>(times) * static_cast<int>(path.wires.size());
   return true;
 }
 

@@ -30,7 +30,7 @@ class SearchWalk {
   void next_channel();
   void from_network(Way way);
   void from_port(int net, Way way);
-  bool nvls_from_port(int net, const std::vector<int>& nets, Way way);
+  bool head_from_port(int net, const std::vector<int>& nets, Way way);
   void enter_gpu(int from, int gpu, int step, Way way);
   void visit(int gpu, int step, Way way);
   void finish_channel();
@@ -38,14 +38,16 @@ class SearchWalk {
   void onward(int gpu, int step, Way way);
   void close_ring(int gpu, int step, Way way);
   void nvls_head(int gpu);
+  void direct_head(int gpu);
 
   /// Takes (or with a negative `times` gives back) a path's bandwidth. False: there is not
   /// enough, and nothing was taken.
-  bool follow(int from, int to, int times);
+  bool follow(int from, int to, float times);
   std::size_t take(const SystemPath& path, int start, std::size_t steps, float bandwidth);
 
   using Candidates = SmallVector<int, 32>;
   std::vector<int> find_ports(int first_gpu, int last_gpu) const;
+  const std::vector<int>& ports_of(int gpu);
   void next_gpus(int gpu, int sort_by_net, Candidates& next) const;
   void neighbours(int gpu, Candidates& next) const;
   int replayed_gpu(int step) const;
@@ -63,8 +65,8 @@ class SearchWalk {
   int gpus_;
   std::vector<std::uint64_t> used_;  ///< by GPU position: channels that it is part of
   std::vector<int> position_of_rank_;
-  std::vector<int> all_ports_;              ///< in the order in which they are tried
-  std::vector<std::vector<int>> ports_of_;  ///< by GPU position
+  std::vector<int> all_ports_;                             ///< in the order in which they are tried
+  std::vector<std::optional<std::vector<int>>> ports_of_;  ///< by GPU position, once needed
 };
 
 }  // namespace isleway::nccl

@@ -81,6 +81,11 @@ const std::map<std::string, Apply, std::less<>>& variables() {
          s.protocols = *allowed;
          return {};
        }},
+      {"NCCL_GRAPH_FILE",
+       [](Settings& s, const std::string& text) -> Result<void> {
+         s.graph_file = text;
+         return {};
+       }},
       {"NCCL_NTHREADS", number(&Settings::threads, 64, 1024)},
       {"NCCL_LL128_NTHREADS", number(&Settings::ll128_threads, 64, 1024)},
       {"NCCL_MIN_NCHANNELS", number(&Settings::min_channels, 0, kMostChannels)},
@@ -117,13 +122,13 @@ const std::map<std::string, Apply, std::less<>>& variables() {
       {"NCCL_SHM_DISABLE", flag(&Settings::shm, true)},
       {"NCCL_NVB_DISABLE", flag(&Settings::nvb, true)},
       {"NCCL_PXN_DISABLE", flag(&Settings::pxn, true)},
-      {"NCCL_NET_DISABLE_INTRA", flag(&Settings::intra_net, true)},
       {"NCCL_PXN_C2C", flag(&Settings::pxn_c2c)},
       {"NCCL_NET_GDR_C2C", flag(&Settings::net_gdr_c2c)},
       {"NCCL_LL128_C2C", flag(&Settings::ll128_c2c)},
       {"NCCL_NVLS_ENABLE", flag(&Settings::nvls)},
       {"NCCL_MNNVL_ENABLE", flag(&Settings::mnnvl)},
       {"NCCL_PAT_ENABLE", flag(&Settings::pat)},
+      {"NCCL_COLLNET_NODE_THRESHOLD", plain_number(&Settings::collnet_nodes, 1 << 20)},
       {"NCCL_COLLNET_ENABLE", flag(&Settings::collnet)},
   };
   return all;

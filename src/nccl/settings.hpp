@@ -39,11 +39,14 @@ struct Settings {
   std::optional<int> net_overhead_ns;
   std::optional<PathKind> p2p_level, gdr_level;
   std::optional<bool> gdr_read;
-  int cross_nic = 2;  ///< 0 never, 1 as it likes, 2 only when it helps
+  int cross_nic = 2;      ///< 0 never, 1 as it likes, 2 only when it helps
+  int collnet_nodes = 2;  ///< CollNet from so many nodes on
   int pxn_level = 2;
   int qps_per_connection = 1;
   bool p2p = true, shm = true, nvb = true, pxn = true, nvls = true, mnnvl = true, pat = true;
-  bool collnet = false, net_gdr_c2c = true, pxn_c2c = true, ll128_c2c = true, intra_net = true;
+  bool collnet = false, net_gdr_c2c = true, pxn_c2c = true, ll128_c2c = true;
+
+  std::string graph_file;  ///< NCCL_GRAPH_FILE
 
   std::vector<std::string> remarks;  ///< what was not understood or does nothing here
 

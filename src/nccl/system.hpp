@@ -18,6 +18,7 @@ enum class WireType : std::uint8_t { loc, nvlink, c2c, pci, sys, net };
 struct SystemNode {
   NodeType type = NodeType::gpu;
   int host = 0;
+  int system = 0;          ///< place of the host among the node's
   DeviceIndex device = 0;  ///< in the unit; an NVSwitch node stands for all
   std::vector<int> wires;  ///< out of this node, in the order in which searches try them
   // GPU
@@ -33,7 +34,9 @@ struct SystemNode {
   double latency = 0;      ///< us, as its plugin claims
   std::uint64_t asic = 0;  ///< ports of one ASIC share its bandwidth
   int port = 0;
-  int local_gpu = -1;  ///< position of the GPU that drives it
+  int port_number = 0;   ///< on its host, as logs and files count
+  bool reduces = false;  ///< it can use reduction in the network (SHARP)
+  int local_gpu = -1;    ///< position of the GPU that drives it
 };
 
 struct Wire {
@@ -96,8 +99,6 @@ class System {
   int local_gpu(int net) const;
   std::vector<int> find_own_nets(int gpu_position) const;
   void apply_peer_access(const Settings& settings);
-  float direct_network_rate(int gpu) const;
-  void prefer_network();
   void apply_network_rules(const Settings& settings);
   void measure_bandwidth();
 

@@ -42,6 +42,8 @@ class SystemBuilder {
     node.type = type;
     node.device = device;
     node.host = unit_.device(device).host;
+    const auto place = std::find(hosts_.begin(), hosts_.end(), node.host);
+    if (place != hosts_.end()) node.system = static_cast<int>(place - hosts_.begin());
     system_.nodes_.push_back(node);
     const int number = static_cast<int>(system_.nodes_.size()) - 1;
     system_.by_type_[static_cast<std::size_t>(type)].push_back(number);
@@ -92,8 +94,10 @@ class SystemBuilder {
     const double gbits = info.rate.is_zero() ? 10 : info.rate.gbits();
     net.bandwidth = static_cast<float>(gbits / 8);
     net.latency = info.latency_us;
+    net.reduces = info.in_network_reduction;
     net.gpudirect = info.gpudirect;
     net.port = info.port;
+    net.port_number = device.index;
     net.asic = asic_of(device, index);
     join(known->second, port, WireType::net, net.bandwidth);
   }

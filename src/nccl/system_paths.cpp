@@ -33,7 +33,6 @@ void System::find_paths(const Settings& settings) {
   own_nets_.clear();
   for (int gpu = 0; gpu < count(NodeType::gpu); ++gpu) own_nets_.push_back(find_own_nets(gpu));
   apply_peer_access(settings);
-  if (settings.intra_net) prefer_network();
   apply_network_rules(settings);
   measure_bandwidth();
 }

@@ -1,6 +1,4 @@
 // Where bytes may really go: peer access, GPUDirect RDMA, PXN.
-#include <algorithm>
-
 #include "nccl/system.hpp"
 
 namespace isleway::nccl {
@@ -25,28 +23,6 @@ void System::apply_peer_access(const Settings& settings) {
       const int source = of(NodeType::gpu)[from];
       const std::vector<int> cpus = nearest(source, NodeType::cpu);
       if (!cpus.empty()) detour(of(NodeType::cpu)[cpus[0]], source, of(NodeType::gpu)[to]);
-    }
-}
-
-/// What a port that GPUDirect can use from this GPU carries; 0 without one.
-float System::direct_network_rate(int gpu) const {
-  float most = 0;
-  for (const int net : of(NodeType::net))
-    if (path(gpu, net).type <= PathKind::pxb) most = std::max(most, path(gpu, net).bandwidth);
-  return most;
-}
-
-/// Two GPUs that both have a faster port than the way between them talk over the network,
-/// even inside a node.
-void System::prefer_network() {
-  std::vector<float> rate;
-  for (const int gpu : of(NodeType::gpu)) rate.push_back(direct_network_rate(gpu));
-  for (int from = 0; from < count(NodeType::gpu); ++from)
-    for (int to = 0; to < count(NodeType::gpu); ++to) {
-      const int a = of(NodeType::gpu)[from], b = of(NodeType::gpu)[to];
-      SystemPath& between = paths_[index(a, b)];
-      if (from != to && std::min(rate[from], rate[to]) > between.bandwidth)
-        between.type = PathKind::net;
     }
 }
 

@@ -24,9 +24,13 @@ struct TunerInput {
   int min_sm = 0, max_sm = 0;
   CpuArch cpu_arch = CpuArch::x86;
   CpuVendor cpu_vendor = CpuVendor::intel;
-  Graph ring, tree, nvls;
+  Graph ring, tree, nvls, collnet_chain, collnet_direct;
   bool nvls_supported = false;
-  int channels = 1;  ///< of collectives, after connecting
+  bool switched = false;        ///< every node has NVSwitches
+  int most_node_ranks = 1;      ///< of any node
+  int direct_heads = 1;         ///< GPUs that are heads of CollNet direct
+  std::string collnet_refused;  ///< why there is no CollNet; empty where there is
+  int channels = 1;             ///< of collectives, after connecting
   int nvls_channels = 0;
 };
 

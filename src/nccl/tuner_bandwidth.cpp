@@ -69,6 +69,13 @@ double nvls_bus(const ModelPoint& p) {
   return channels * std::min(graph.bw_intra * share, .9 * graph.bw_inter);
 }
 
+/// Heads with several ranks each are slowed by them, half as much as there are more.
+double direct_bus(const ModelPoint& p, double bus) {
+  double ranks_a_head = p.ranks_per_node() / p.graph().channels;
+  ranks_a_head -= (ranks_a_head - 1) / 2;
+  return bus / ranks_a_head * (p.input.min_sm >= 90 ? .85 : 1);
+}
+
 /// Of the bus, what counts as the call's own bytes.
 double algorithm_share(const ModelPoint& p) {
   const bool gathers =
@@ -86,12 +93,17 @@ double algorithm_share(const ModelPoint& p) {
 
 double bus_bandwidth(const ModelPoint& p) {
   const Graph& graph = p.graph();
-  const double bus = graph.channels * (p.input.nodes <= 2 ? graph.bw_intra : graph.bw_inter);
+  const bool collnet =
+      p.algorithm == Algorithm::collnet_direct || p.algorithm == Algorithm::collnet_chain;
+  const double bus =
+      graph.channels * (p.input.nodes <= 2 || collnet ? graph.bw_intra : graph.bw_inter);
   switch (p.algorithm) {
     case Algorithm::ring: return ring_bus(p, bus);
     case Algorithm::tree: return tree_bus(p, bus);
     case Algorithm::nvls:
     case Algorithm::nvls_tree: return nvls_bus(p);
+    case Algorithm::collnet_chain: return bus;
+    case Algorithm::collnet_direct: return direct_bus(p, bus);
     case Algorithm::pat: return bus * (p.settings.version < release(2, 24) ? .85 : .75);
     default: return 0;
   }

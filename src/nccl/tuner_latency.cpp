@@ -70,6 +70,12 @@ double model_latency(const ModelPoint& p) {
     case Algorithm::ring: return base + ring_latency(p, at);
     case Algorithm::tree:
       return base + 2 * ((p.ranks_per_node() - 1) * at.intra + levels * at.inter);
+    case Algorithm::collnet_chain: return base + 2 * (p.ranks_per_node() - 1) * at.intra + at.inter;
+    case Algorithm::collnet_direct: {
+      const double others = p.ranks_per_node() - 1;
+      const double each = p.settings.version < release(2, 19) ? .5 : .4;  // to share a link
+      return base + 2 * (std::min(1.0, others) * at.intra + each * others) + at.inter;
+    }
     case Algorithm::nvls: return base + at.intra + (p.input.nodes > 1 ? at.inter : 0);
     case Algorithm::nvls_tree: return base + at.intra + 2 * levels * at.inter;
     case Algorithm::pat: return base + levels * at.inter / 3.5 + 2.8 * p.input.ranks;

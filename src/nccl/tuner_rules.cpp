@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "nccl/search.hpp"
+
 namespace isleway::nccl {
 namespace {
 
@@ -40,10 +42,28 @@ std::string nvls_refused(const ModelPoint& p) {
   if (p.algorithm == Algorithm::nvls_tree && in.nodes == 1)
     return "NVLS tree needs more than one node; inside one, NVLS does it alone";
   if (p.algorithm == Algorithm::nvls && in.nodes > 1)
-    return "NVLS between nodes needs the CollNet (SHARP) plugin";
+    return "NVLS between nodes needs CollNet (SHARP), and what the two do together is not part "
+           "of this model";
   if (p.collective != Collective::all_reduce && p.ranks_per_node() > in.nvls.channels)
     return fmt::format("NVLS gives every rank its own head for {}; there are {} ranks and {} heads",
                        name_of(p.collective), in.ranks, in.nvls.channels);
+  return {};
+}
+
+std::string direct_refused(const ModelPoint& p) {
+  const TunerInput& in = p.input;
+  if (!in.collnet_refused.empty()) return in.collnet_refused;
+  if (!in.switched) return "CollNet direct needs NVSwitches between the GPUs of a node";
+  if (in.most_node_ranks > kMostDirectHeads)
+    return fmt::format("CollNet direct serves {} GPUs a node; here are {}", kMostDirectHeads,
+                       in.most_node_ranks);
+  if (in.collnet_direct.channels == 0)
+    return "CollNet direct found no GPU with a NIC of its own that reduces";
+  if (p.collective != Collective::all_reduce)
+    return fmt::format(
+        "CollNet does {} only where the network plugin has it, which this model "
+        "does not assume",
+        name_of(p.collective));
   return {};
 }
 
@@ -66,10 +86,8 @@ bool exists(Collective collective, Algorithm algorithm) {
 
 std::string algorithm_refused(const ModelPoint& p) {
   switch (p.algorithm) {
-    case Algorithm::collnet_direct:
-    case Algorithm::collnet_chain:
-      return "CollNet needs a network plugin that reduces in the network (SHARP), which this "
-             "model does not have";
+    case Algorithm::collnet_direct: return direct_refused(p);
+    case Algorithm::collnet_chain: return p.input.collnet_refused;
     case Algorithm::nvls:
     case Algorithm::nvls_tree: return nvls_refused(p);
     case Algorithm::pat:
@@ -90,6 +108,8 @@ const Graph& ModelPoint::graph() const {
     case Algorithm::pat: return input.tree;
     case Algorithm::nvls:
     case Algorithm::nvls_tree: return input.nvls;
+    case Algorithm::collnet_direct: return input.collnet_direct;
+    case Algorithm::collnet_chain: return input.collnet_chain;
     default: return input.ring;
   }
 }

@@ -33,6 +33,7 @@ NcclWiring::NcclWiring(Context context, const CollectiveCall& call, const Decisi
   const std::int64_t message = wire_chunking(call, decision).slice_bytes;
   credits_ = kSlots / slots_per_message(call.collective, algorithm_, protocol_) *
              static_cast<int>(std::max<std::int64_t>(1, decision.chunking.slice_bytes / message));
+  heads_ = static_cast<double>(std::max<std::size_t>(1, direct_heads(context_.graphs, 0).size()));
   if (algorithm_ == Algorithm::p2p) start_ += context_.timing.proxy_peer * network_peers(call);
 }
 
@@ -66,6 +67,8 @@ int NcclWiring::graph_channel(Port port) const {
     return port.stream % std::max(1, context_.graphs.ring.channels);
   if (algorithm_ == Algorithm::tree)
     return port.stream / 2 % std::max(1, context_.graphs.tree.channels);
+  if (algorithm_ == Algorithm::collnet_chain)
+    return port.stream / 2 % std::max(1, context_.graphs.collnet_chain.channels);
   return 0;
 }
 
@@ -93,7 +96,26 @@ Way NcclWiring::network_way(int from, int to, int channel) const {
   return routes_.across(from, static_cast<DeviceIndex>(out), static_cast<DeviceIndex>(in), to);
 }
 
+/// Between a head of CollNet and the network's switch, by the port that the graph gives it.
+Way NcclWiring::collnet_way(int rank, bool towards, int channel) const {
+  const Graphs& graphs = context_.graphs;
+  const NodeKind& kind = graphs.kinds[graphs.nodes[graphs.node_of_rank[rank]].kind];
+  int net = -1;
+  if (algorithm_ == Algorithm::collnet_chain) {
+    net = kind.collnet_chain.inter[channel].first;
+  } else {
+    const SearchGraph& direct = kind.collnet_direct;
+    for (int c = direct.channels - 1; c >= 0; --c)
+      if (direct.intra[c].front() == graphs.local_rank[rank]) net = direct.inter[c].first;
+  }
+  const int port = net < 0 ? routes_.own_port(rank) : kind.device_of_node[net];
+  if (port < 0) return {Route{}, Transport::network};
+  return routes_.to_network(rank, static_cast<DeviceIndex>(port), towards);
+}
+
 Way NcclWiring::find_way(int from, int to, int channel) const {
+  if (over_collnet() && is_switch(from) != is_switch(to))
+    return collnet_way(is_switch(to) ? from : to, is_switch(to), channel);
   const int a = rank_of(from), b = rank_of(to);
   if (is_switch(from) != is_switch(to))
     return routes_.to_switches(is_switch(to) ? a : b, is_switch(to));
@@ -115,14 +137,18 @@ Connection NcclWiring::connection(Port from, Port to) const {
   connection.wire_expansion = expansion(protocol_);
   connection.credits = credits_;
   connection.cap = timing.block_rate;
+  // A block's threads serve all heads at once.
+  if (algorithm_ == Algorithm::collnet_direct) connection.cap = timing.block_rate / heads_;
   if (from.agent == to.agent) {
     // A copy inside a GPU: into or out of multicast memory, or a rank's own share.
     if (nvls) connection.cap = context_.timing.nvls_block_rate;
     return connection;
   }
   // Inside a node the way does not depend on the channel.
+  const bool to_or_from_switch = is_switch(from.agent) != is_switch(to.agent);
   const int a = rank_of(from.agent), b = rank_of(to.agent);
-  const int channel = routes_.same_node(a, b) ? 0 : graph_channel(from);
+  const bool inside = !(over_collnet() && to_or_from_switch) && routes_.same_node(a, b);
+  const int channel = inside ? 0 : graph_channel(from);
   const Way& way = this->way({from.agent, to.agent, channel});
   connection.route = &way.route;
   const auto transport = static_cast<std::size_t>(way.transport);
@@ -130,12 +156,15 @@ Connection NcclWiring::connection(Port from, Port to) const {
   connection.overhead = timing.message[transport];
   if (way.transport == Transport::network)
     connection.latency += way.route.latency + context_.timing.stack;
-  if (is_switch(from.agent) != is_switch(to.agent)) {
+  if (!to_or_from_switch) return connection;
+  if (over_collnet()) {
+    if (!is_switch(from.agent)) return connection;
+  } else {
     connection.latency = context_.timing.nvls_hop;
     connection.credits = kNvlsCredits;
-    connection.overhead = Time();
-    connection.cap = Rate::unlimited();
   }
+  connection.overhead = Time();
+  connection.cap = Rate::unlimited();
   return connection;
 }
 

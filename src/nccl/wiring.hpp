@@ -33,6 +33,10 @@ class NcclWiring final : public Wiring {
   /// Which channel of the graph a stream belongs to, as far as it decides about ports.
   int graph_channel(Port port) const;
   Way find_way(int from, int to, int channel) const;
+  Way collnet_way(int rank, bool towards, int channel) const;
+  bool over_collnet() const {
+    return algorithm_ == Algorithm::collnet_chain || algorithm_ == Algorithm::collnet_direct;
+  }
   Way network_way(int from, int to, int channel) const;
   const Way& way(Key key) const;
   int rank_of(int agent) const;
@@ -44,6 +48,7 @@ class NcclWiring final : public Wiring {
   Algorithm algorithm_;
   Protocol protocol_;
   int credits_ = kSlots;
+  double heads_ = 1;  ///< of CollNet direct
   Time start_;
   bool in_place_;
   bool rotates_;  ///< all ranks do the same at the same time

@@ -29,13 +29,6 @@ Result<Fabric> with_fault(const Fabric& fabric, std::string_view fault);
 Result<Fabric> with_first_gpus(const Fabric& fabric, int n);
 Result<Fabric> with_gpus(const Fabric& fabric, const std::vector<int>& indices);
 
-/// Only the first `n` GPUs in all take part, in rank order. Error: there are fewer.
-Result<Fabric> with_first_ranks(const Fabric& fabric, int n);
-
-/// Every `hosts` machines after one another share their NVSwitches, as the trays of a rack
-/// do: chip k of each is the same. Error: machines of several hosts, or without NVSwitch.
-Result<Fabric> with_joined_hosts(const Fabric& fabric, int hosts);
-
 /// MIG mode on the listed GPUs of every host (empty: on all): no peer access, no NVLink.
 Result<Fabric> with_mig(const Fabric& fabric, const std::vector<int>& indices = {});
 

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <pugixml.hpp>
-#include <set>
 #include <sstream>
 
 #include "formats/pci.hpp"
+#include "isleway/fabric/addresses.hpp"
 #include "isleway/formats.hpp"
 
 namespace isleway::formats {
@@ -33,9 +33,8 @@ bool is_virtual_nic(const Device& device, const Link& uplink) {
 class NcclXmlWriter {
  public:
   NcclXmlWriter(const Unit& unit, int host, bool all_hosts)
-      : unit_(unit), host_(host), all_hosts_(all_hosts) {
+      : unit_(unit), host_(host), all_hosts_(all_hosts), addresses_(pci_addresses(unit)) {
     for (DeviceIndex i = 0; i < unit.devices().size(); ++i) find_parent(i);
-    name_addresses();
   }
 
   Result<std::string> write() {
@@ -67,23 +66,6 @@ class NcclXmlWriter {
       uplink_[i] = &link;
       children_[link.a].push_back(i);
       return;
-    }
-  }
-
-  /// Machines from the catalogue have no PCI addresses, without which NCCL takes no device:
-  /// each gets a bus that no other device has.
-  void name_addresses() {
-    std::set<std::string> used;
-    for (const Device& device : unit_.devices()) used.insert(device.pci.bus_id);
-    int bus = 0;
-    for (const Device& device : unit_.devices()) {
-      std::string address = device.pci.bus_id;
-      while (address.empty() && device.kind != DeviceKind::cpu) {
-        ++bus;
-        address = fmt::format("{:04x}:{:02x}:00.0", bus / 256, bus % 256);
-        if (used.contains(address)) address.clear();
-      }
-      addresses_.push_back(std::move(address));
     }
   }
 
@@ -219,9 +201,9 @@ class NcclXmlWriter {
   const Unit& unit_;
   const int host_;
   const bool all_hosts_;
+  const std::vector<std::string> addresses_;        ///< by device
   std::vector<const Link*> uplink_;                 ///< by device; null for CPUs
   std::vector<std::vector<DeviceIndex>> children_;  ///< by device
-  std::vector<std::string> addresses_;              ///< by device
   int elements_ = 1;
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "isleway/collective/network_tree.hpp"
 #include "unit/collective/prove.hpp"
 
 namespace isleway {
@@ -59,9 +60,25 @@ TEST(TreeShape, PatternsPlaceTheChildrenInTheChain) {
   EXPECT_EQ(make_tree_shape(nodes, false, TreePattern::plain).parent,
             (std::vector<int>{-1, 0, 1, 6, 3, 4, 0, 6, 7, 6, 9, 10}));
   EXPECT_EQ(make_tree_shape(nodes, false, TreePattern::balanced).parent,
-            (std::vector<int>{-1, 0, 1, 6, 3, 4, 1, 6, 7, 7, 9, 10}));
+            (std::vector<int>{-1, 0, 1, 7, 3, 4, 0, 6, 7, 6, 9, 10}));
   EXPECT_EQ(make_tree_shape(nodes, false, TreePattern::split).parent,
             (std::vector<int>{-1, 0, 1, 7, 3, 4, 1, 6, 7, 7, 9, 10}));
+}
+
+TEST(NetworkTree, IsRightAndHasTheSwitchAtItsRoot) {
+  // Three nodes of four: chains whose heads meet in the network; stars around two heads.
+  TreeShape chains{{12, 0, 1, 2, 12, 4, 5, 6, 12, 8, 9, 10, -1}};
+  TreeShape stars{{1, 12, 1, 1, 5, 12, 5, 5, 9, 12, 9, 9, -1}};
+  for (const std::int64_t bytes : {0, 4, 28, 2996, 100000}) {
+    const CollectiveCall call{Collective::all_reduce, {bytes, 4}, 12, 0};
+    const auto tree = make_network_tree(call, {chains, stars, chains}, {256, 256});
+    ASSERT_TRUE(tree) << tree.error().text();
+    EXPECT_EQ((*tree)->agents(), 13);
+    EXPECT_EQ(problem_with(call, **tree, 1, static_cast<std::uint64_t>(bytes)), "");
+  }
+  EXPECT_FALSE(make_network_tree({Collective::broadcast, {4, 4}, 12, 0}, {chains}, {}));
+  std::swap(chains.parent[0], chains.parent[12]);  // a rank at the root
+  EXPECT_FALSE(make_network_tree({Collective::all_reduce, {4, 4}, 12, 0}, {chains}, {}));
 }
 
 TEST(Tree, EveryCollectiveIsRightOnNcclsDoubleTrees) {

@@ -60,5 +60,44 @@ TEST(Settings, LevelsByNameAndByOldNumber) {
   EXPECT_FALSE(parse_level("6"));
 }
 
+/// Every variable that users set, with a value that is understood and one that is not.
+TEST(Settings, TakesEveryVariableOfTheModel) {
+  struct Case {
+    const char *name, *good, *bad;
+  };
+  constexpr Case kCases[] = {{"NCCL_ALGO", "allreduce:ring,tree;broadcast:ring", "allreduce:rign"},
+                             {"NCCL_PROTO", "^LL128", "ll,ll64"},
+                             {"NCCL_MIN_NCHANNELS", "4", "many"},
+                             {"NCCL_MAX_NCHANNELS", "8", "-1"},
+                             {"NCCL_MIN_CTAS", "4", "65"},
+                             {"NCCL_MAX_CTAS", "8", "0"},
+                             {"NCCL_NTHREADS", "256", "1"},
+                             {"NCCL_BUFFSIZE", "8388608", "8M"},
+                             {"NCCL_P2P_LEVEL", "PXB", "9"},
+                             {"NCCL_P2P_DISABLE", "1", "yes"},
+                             {"NCCL_SHM_DISABLE", "1", ""},
+                             {"NCCL_CROSS_NIC", "1", "3"},
+                             {"NCCL_NET_GDR_LEVEL", "SYS", "NEAR"},
+                             {"NCCL_NET_GDR_READ", "0", "off"},
+                             {"NCCL_PXN_DISABLE", "1", "on"},
+                             {"NCCL_P2P_PXN_LEVEL", "0", "3"},
+                             {"NCCL_MNNVL_ENABLE", "0", "never"},
+                             {"NCCL_NVLS_ENABLE", "0", "never"},
+                             {"NCCL_NVLS_NCHANNELS", "8", "0"},
+                             {"NCCL_COLLNET_ENABLE", "1", "sharp"},
+                             {"NCCL_COLLNET_NODE_THRESHOLD", "4", "-1"},
+                             {"NCCL_PAT_ENABLE", "0", "no"},
+                             {"NCCL_NET_OVERHEAD", "2000", "2us"},
+                             {"NCCL_NCHANNELS_PER_NET_PEER", "4", "0"}};
+  for (const Case& one : kCases) {
+    const auto good = parse({{one.name, one.good}});
+    ASSERT_TRUE(good) << one.name << ": " << good.error().text();
+    EXPECT_TRUE(good->remarks.empty()) << one.name;
+    const auto bad = parse({{one.name, one.bad}});
+    ASSERT_FALSE(bad) << one.name;
+    EXPECT_NE(bad.error().text().find(one.name), std::string::npos);
+  }
+}
+
 }  // namespace
 }  // namespace isleway::nccl

@@ -1,0 +1,15 @@
+// Reduction in the network.
+#pragma once
+
+#include "isleway/collective/collective.hpp"
+
+namespace isleway {
+
+/// all_reduce over trees, one per channel, whose root is a switch of the network that reduces
+/// and multicasts (SHARP): each shape has one member more than there are ranks, its root.
+/// The agent of that number is the switch. Streams are as in make_tree.
+Result<std::unique_ptr<Schedule>> make_network_tree(const CollectiveCall& call,
+                                                    const std::vector<TreeShape>& trees,
+                                                    const Chunking& chunking);
+
+}  // namespace isleway
