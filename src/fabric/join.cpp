@@ -1,11 +1,12 @@
 // Machines that share NVSwitches, as the trays of a rack do; and jobs on part of a machine.
+#include "isleway/fabric/join.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 
 #include "fabric/edit.hpp"
-#include "isleway/fabric/join.hpp"
 
 namespace isleway {
 namespace {
