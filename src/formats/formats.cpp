@@ -113,6 +113,10 @@ Result<Fabric> to_fabric(const Document& document) {
   if (const auto* unit = std::get_if<std::shared_ptr<const Unit>>(&document.content))
     return Fabric::single(*unit);
   if (const auto* fabric = std::get_if<Fabric>(&document.content)) return *fabric;
+  if (std::holds_alternative<NcclInfo>(document.content))
+    return fail("is an NCCL log without the block that shows the topology",
+                "a description of a machine",
+                "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,GRAPH; `isleway compare` reads the rest");
   if (std::holds_alternative<P2pTable>(document.content))
     return fail("says which GPUs may reach one another, but not over what",
                 "a description of a machine", "`nvidia-smi topo -m`");

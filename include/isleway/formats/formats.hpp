@@ -1,6 +1,7 @@
 // Other tools' files: readers picked by content, and writers.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,8 +25,10 @@ struct NcclTestsRow {
   int line = 0;
 };
 struct NcclTestsTable {
-  std::string collective;  ///< empty when the output does not say
-  int ranks = 0;           ///< 0 unknown
+  std::string collective;    ///< empty when the output does not say
+  int ranks = 0;             ///< 0 unknown
+  int gpus_per_process = 0;  ///< nGpus; 0 unknown
+  bool cuda_graph = false;
   std::string nccl_version;
   std::vector<std::string> devices;  ///< "NVIDIA H100 80GB HBM3", by rank
   std::vector<std::string> hosts;
@@ -36,6 +39,43 @@ struct NcclTestsTable {
 /// One run after the other into one log: in the order of the file, never empty.
 using NcclTestsTables = std::vector<NcclTestsTable>;
 
+/// What a benchmark of copies printed: nvbandwidth, p2pBandwidthLatencyTest.
+struct CopyTable {
+  std::string name;         ///< "device_to_device_memcpy_write_ce", "P2P=Enabled Latency"
+  std::string description;  ///< what the tool says of the cells, with their unit
+  /// By row, then by column; nothing where the file has no number. Lists have one row.
+  std::vector<std::vector<std::optional<double>>> cells;
+  int line = 0;
+};
+struct CopyTables {
+  std::vector<std::string> devices;  ///< "NVIDIA H100 80GB HBM3", by number
+  std::vector<CopyTable> tables;     ///< in the order of the file, none empty
+};
+
+/// What NCCL's INFO lines say of a run, apart from the topology.
+struct NcclInfo {
+  /// Something that the log says, where first, and in how many lines.
+  struct Mention {
+    std::string text;
+    int line = 0, count = 0;
+  };
+  std::string version;
+  int ranks = 0, nodes = 0;                        ///< 0 unknown
+  int collective_channels = 0, nvls_channels = 0;  ///< 0 unknown or none
+  std::vector<Mention> transports;  ///< "P2P/CUMEM", "SHM", "NET/IB/GDRDMA", "NET/Socket"
+  std::vector<Mention> networks;    ///< "IB", "Socket": what was taken into use
+  std::vector<Mention> settings;    ///< "NCCL_IB_HCA=mlx5_0": set by the environment
+  std::vector<Mention> remarks;     ///< NVLS or GPUDirect that is off, peer access refused
+  std::vector<Mention> warnings;    ///< lines of level WARN
+
+  bool empty() const {
+    return version.empty() && transports.empty() && networks.empty() && settings.empty() &&
+           remarks.empty() && warnings.empty();
+  }
+};
+/// Whatever of that there is in a text, beside whatever else it holds.
+NcclInfo find_nccl_info(std::string_view text);
+
 /// topo -p2p: which GPUs may reach one another.
 struct P2pTable {
   std::vector<std::string> devices;
@@ -45,7 +85,8 @@ struct P2pTable {
 /// What a file turned out to hold.
 struct Document {
   std::string format;  ///< the reader's name: "topo-m", "nccl-xml", ...
-  std::variant<std::monostate, std::shared_ptr<const Unit>, Fabric, NcclTestsTables, P2pTable>
+  std::variant<std::monostate, std::shared_ptr<const Unit>, Fabric, NcclTestsTables, P2pTable,
+               CopyTables, NcclInfo>
       content;
   Notices notices;
 };

@@ -67,7 +67,7 @@ class LogReader {
       read_program(text, program, line);
     } else if (contains(text, "nThread ") && contains(text, "minBytes")) {
       begin(line);
-      note_gpus_per_process(text);
+      read_settings(text);
     } else if (const std::size_t at = text.find("Avg bus bandwidth");
                at != std::string_view::npos) {
       close_row();
@@ -113,7 +113,7 @@ class LogReader {
     else notes_.skipped(fmt::format("rows beyond {} are left out", kMostRows), row.line);
   }
 
-  void note_gpus_per_process(std::string_view text) {
+  void read_settings(std::string_view text) {
     const std::vector<std::string_view> words = split_words(text);
     const auto number_after = [&](std::string_view label) -> std::int64_t {
       const auto at = std::find(words.begin(), words.end(), label);
@@ -122,8 +122,10 @@ class LogReader {
     };
     const std::int64_t threads = number_after("nThread"), gpus = number_after("nGpus");
     constexpr std::int64_t most = 4096;
-    if (threads > 0 && threads <= most && gpus > 0 && gpus <= most)
-      gpus_of_process_ = static_cast<int>(threads * gpus);
+    table_.cuda_graph = number_after("graph:") > 0;
+    if (threads <= 0 || threads > most || gpus <= 0 || gpus > most) return;
+    table_.gpus_per_process = static_cast<int>(gpus);
+    gpus_of_process_ = static_cast<int>(threads * gpus);
   }
 
   void close_table() {
