@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "cli/option_group.hpp"
 #include "isleway/core.hpp"
 
@@ -10,7 +12,22 @@ namespace {
 
 constexpr int kMostIterations = 1'000'000'000;
 
+/// "8,64K,1M": ascending, as curves are drawn.
+Result<nccl::SizeRange> listed_sizes(const std::string& text) {
+  nccl::SizeRange range;
+  for (const std::string_view piece : split(text, ',')) {
+    const auto size = size_option("--sizes", std::string(trim(piece)));
+    if (!size) return tl::unexpected(size.error());
+    range.list.push_back(*size);
+  }
+  std::sort(range.list.begin(), range.list.end());
+  range.first = range.list.front();
+  range.last = range.list.back();
+  return range;
+}
+
 Result<nccl::SizeRange> sizes(const BenchOptions& options) {
+  if (!options.sizes.empty()) return listed_sizes(options.sizes);
   nccl::SizeRange range;
   const auto first = size_option("-b", options.min_bytes);
   const auto last = size_option("-e", options.max_bytes);
@@ -90,6 +107,7 @@ void add_bench_options(CLI::App& app, BenchOptions& options) {
   tests.add("-i,--stepbytes", options.step_bytes, "Equal steps of this size", "SIZE");
   tests.add("-f,--stepfactor", options.factor, "Sizes grow by this factor (2 without -i)", "N")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40));
+  tests.add("-J,--output_file", options.json_file, "Also write nccl-tests' own JSON", "FILE");
   tests
       .add_with_default("-n,--iters", options.iterations,
                         "Iterations; simulated ones are all alike", "N")
@@ -113,8 +131,14 @@ void add_bench_options(CLI::App& app, BenchOptions& options) {
                          "analytic (closed form), flow (simulates every message), or all",
                          "ENGINE");
   add_nccl_options(app, options.nccl);
+  app.add_option("--sizes", options.sizes, "These sizes instead of -b to -e: 8,64K,1M")
+      ->type_name("LIST")
+      ->excludes("--minbytes")
+      ->excludes("--maxbytes");
   app.add_flag("--nccl-estimate", options.estimate, "One more column: NCCL's own estimate");
   app.add_flag("--plot", options.plot, "Also draw busbw over size");
+  app.add_option("--svg", options.svg, "Also draw busbw over size into this file")
+      ->type_name("FILE");
 }
 
 Result<BenchRequest> understand(const BenchOptions& options,

@@ -14,13 +14,14 @@ namespace isleway::cli {
 struct BenchOptions {
   MachineOptions machine;
   std::string collective;
-  std::string min_bytes = "8", max_bytes = "8G", step_bytes, datatype = "float", op = "sum",
+  std::string min_bytes = "8", max_bytes = "8G", step_bytes, sizes, datatype = "float", op = "sum",
               root = "0";
   std::int64_t factor = 0;
   int iterations = 20, warmup = 1, check = 0;
   std::string engine = "analytic";
   NcclOptions nccl;
   bool estimate = false, plot = false;
+  std::string svg, json_file;
 };
 
 void add_bench_options(CLI::App& app, BenchOptions& options);

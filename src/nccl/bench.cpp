@@ -17,9 +17,12 @@ bool small_enough_to_check(const CollectiveCall& call) {
   return buffers / call.size.element_bytes <= kCheckMemory / 8 / call.ranks;
 }
 
-std::string bottleneck_name(const Fabric& fabric, const Outcome& outcome) {
-  if (outcome.bottleneck < 0) return {};
-  return fabric.link_name(outcome.loads[static_cast<std::size_t>(outcome.bottleneck)].link);
+void name_bottleneck(const Fabric& fabric, const Outcome& outcome, BenchRow& row) {
+  row.latency_share = outcome.latency_share;
+  row.limited_by_sender = outcome.limited_by_sender;
+  if (outcome.bottleneck < 0) return;
+  row.busiest = outcome.loads[static_cast<std::size_t>(outcome.bottleneck)];
+  row.bottleneck = fabric.link_name(row.busiest->link);
 }
 
 /// Whether no rank can end before every rank has begun.
@@ -54,6 +57,9 @@ SizeRange fit_into_memory(const SizeRange& range, const Fabric& fabric, const Pa
     }
   }
   fitted.first = std::min(fitted.first, fitted.last);
+  if (std::erase_if(fitted.list, [&](std::int64_t size) { return size > fitted.last; }) > 0 &&
+      fitted.list.empty())
+    fitted.list = {fitted.last};
   return fitted;
 }
 
@@ -75,7 +81,8 @@ Result<BenchRow> bench(const Fabric& fabric, const Communicator& communicator, c
       return tl::unexpected(right.error());
     row.checked = true;
   }
-  const auto outcome = engine.run(fabric, **schedule, *communicator.wiring(collective, *decision));
+  const auto wiring = communicator.wiring(collective, *decision);
+  const auto outcome = engine.run(fabric, **schedule, ChangedWiring(*wiring, call.repricing));
   if (!outcome) return tl::unexpected(outcome.error());
 
   row.decision = *decision;
@@ -84,8 +91,7 @@ Result<BenchRow> bench(const Fabric& fabric, const Communicator& communicator, c
     row.algbw_GBs = rate_of(Bytes(row.size.bytes), row.time).GBs();
     row.busbw_GBs = row.algbw_GBs * bus_factor(call.collective, ranks);
   }
-  row.bottleneck = bottleneck_name(fabric, *outcome);
-  row.limited_by_sender = outcome->limited_by_sender;
+  name_bottleneck(fabric, *outcome, row);
   return row;
 }
 

@@ -65,6 +65,7 @@ bool takes_root(Collective collective) {
 }
 
 Result<std::vector<std::int64_t>> SizeRange::sizes() const {
+  if (!list.empty()) return list;
   if (first < 0 || first > last)
     return fail("the smallest size, " + size_text(Bytes(first)) + ", is above the largest, " +
                 size_text(Bytes(last)));

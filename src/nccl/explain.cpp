@@ -1,10 +1,8 @@
 #include "isleway/nccl/explain.hpp"
 
 #include <algorithm>
-#include <functional>
 
 #include "isleway/core.hpp"
-#include "isleway/engine/changed_wiring.hpp"
 #include "nccl/setting_trials.hpp"
 
 namespace isleway::nccl {
@@ -57,51 +55,38 @@ void Explainer::add_alternatives() {
 
 /// Runs the call as it was chosen, again and again, each time with something else improved.
 Result<void> Explainer::add_what_ifs() {
-  const CollectiveCall call = collective(explanation_.chosen.size.bytes);
-  const Decision& decision = *explanation_.chosen.decision;
   const Fabric& fabric = question_.fabric;
-  const auto schedule = communicator_.schedule(call, decision);
-  if (!schedule) return tl::unexpected(schedule.error());
-  const auto wiring = communicator_.wiring(call, decision);
-  const auto outcome = question_.engine.run(fabric, **schedule, *wiring);
-  if (!outcome) return tl::unexpected(outcome.error());
-  explanation_.latency_share = outcome->latency_share;
-
   std::optional<Error> error;
   const auto add = [&](Improvement improvement, const Result<Fabric>& machine,
-                       const Wiring& prices) {
+                       Repricing repricing = {}) {
     if (!machine) error = machine.error();
     if (error) return;
-    const auto improved = question_.engine.run(*machine, **schedule, prices);
+    BenchCall call = question_.call;
+    call.repricing = std::move(repricing);
+    const auto improved = bench(*machine, communicator_, question_.engine, call, question_.bytes);
     if (improved) explanation_.what_ifs.push_back({improvement, improved->time});
     else error = improved.error();
   };
-  const auto add_prices = [&](Improvement improvement, std::function<void(Connection&)> change,
-                              double start = 1) {
-    add(improvement, fabric, ChangedWiring(*wiring, std::move(change), start));
-  };
-  if (outcome->bottleneck >= 0) {
-    const LinkLoad& load = outcome->loads[static_cast<std::size_t>(outcome->bottleneck)];
-    const std::vector<LinkId> alike = siblings(fabric, load.link);
-    explanation_.bottleneck =
-        Bottleneck{load.link, load.forward, fabric.link_name(load.link), alike.size(), load.busy};
-    add(Improvement::link_rate, with_link_rate(fabric, load.link, Scope::alone, 2), *wiring);
-    add(Improvement::sibling_rates, with_link_rate(fabric, load.link, Scope::siblings, 2), *wiring);
-    add_prices(Improvement::hop_latency, [&](Connection& connection) {
-      const auto crosses = [&](const Hop& hop) {
-        return std::binary_search(alike.begin(), alike.end(), hop.link);
-      };
-      if (connection.route != nullptr &&
-          std::any_of(connection.route->hops.begin(), connection.route->hops.end(), crosses))
-        connection.latency = connection.latency.scaled(0.5);
-    });
+  std::vector<LinkId> alike;
+  if (const auto& busiest = explanation_.chosen.busiest) {
+    alike = siblings(fabric, busiest->link);
+    explanation_.siblings = alike.size();
+    add(Improvement::link_rate, with_link_rate(fabric, busiest->link, Scope::alone, 2));
+    add(Improvement::sibling_rates, with_link_rate(fabric, busiest->link, Scope::siblings, 2));
+    const auto crosses = [&](const Hop& hop) {
+      return std::binary_search(alike.begin(), alike.end(), hop.link);
+    };
+    add(Improvement::hop_latency, fabric, {[&](Connection& connection) {
+          if (connection.route != nullptr &&
+              std::any_of(connection.route->hops.begin(), connection.route->hops.end(), crosses))
+            connection.latency = connection.latency.scaled(0.5);
+        }});
   }
-  add_prices(Improvement::thread_rate,
-             [](Connection& connection) { connection.cap = connection.cap * 2; });
-  add_prices(Improvement::message_cost,
-             [](Connection& connection) { connection.overhead = connection.overhead.scaled(0.5); });
-  add_prices(
-      Improvement::launch, [](Connection&) {}, 0.5);
+  add(Improvement::thread_rate, fabric,
+      {[](Connection& connection) { connection.cap = connection.cap * 2; }});
+  add(Improvement::message_cost, fabric,
+      {[](Connection& connection) { connection.overhead = connection.overhead.scaled(0.5); }});
+  add(Improvement::launch, fabric, {{}, 0.5});
   if (error) return tl::unexpected(*error);
   return {};
 }

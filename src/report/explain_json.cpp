@@ -44,13 +44,13 @@ const char* key_of(nccl::Improvement improvement) {
 }
 
 Json bottleneck_json(const nccl::Explanation& explanation) {
-  const auto& link = explanation.bottleneck;
-  if (!link) return {};
+  const nccl::BenchRow& chosen = explanation.chosen;
+  if (!chosen.busiest) return {};
   Json json;
-  json["link"] = link->name;
-  json["busy"] = rounded(link->busy, 4);
-  json["siblings"] = link->siblings;
-  json["limited_by_sender"] = explanation.chosen.limited_by_sender;
+  json["link"] = chosen.bottleneck;
+  json["busy"] = rounded(chosen.busiest->busy, 4);
+  json["siblings"] = explanation.siblings;
+  json["limited_by_sender"] = chosen.limited_by_sender;
   return json;
 }
 
@@ -79,7 +79,7 @@ std::string explanation_json(const nccl::Question& question, const nccl::Explana
   json["choice"]["nccl_estimate_us"] = us(chosen.decision->estimate);
   json["time_us"] = us(chosen.time);
   json["busbw_GBs"] = rounded(chosen.busbw_GBs, 4);
-  json["latency_share"] = rounded(explanation.latency_share, 4);
+  json["latency_share"] = rounded(chosen.latency_share, 4);
   const nccl::Alternative* best = explanation.fastest();
   json["choice_is_fastest"] = best == nullptr || best->row->time >= chosen.time;
   json["bottleneck"] = bottleneck_json(explanation);

@@ -66,11 +66,13 @@ std::string fastest_text(const nccl::Explanation& explanation) {
 }
 
 std::string bottleneck_text(const nccl::Explanation& explanation) {
-  const auto& link = explanation.bottleneck;
-  if (!link) return "nothing crosses a link";
-  std::string text = fmt::format("{}, busy for {:.0f}% of the time", link->name, 100 * link->busy);
-  if (link->siblings > 1) text += fmt::format("; there are {} links of its kind", link->siblings);
-  if (explanation.chosen.limited_by_sender) text += "; the GPUs' own threads are slower still";
+  const nccl::BenchRow& chosen = explanation.chosen;
+  if (!chosen.busiest) return "nothing crosses a link";
+  std::string text = fmt::format("{}, busy for {:.0f}% of the time", chosen.bottleneck,
+                                 100 * chosen.busiest->busy);
+  if (explanation.siblings > 1)
+    text += fmt::format("; there are {} links of its kind", explanation.siblings);
+  if (chosen.limited_by_sender) text += "; the GPUs' own threads are slower still";
   return text;
 }
 
@@ -106,12 +108,11 @@ std::string alternatives_text(const nccl::Explanation& explanation, bool everyth
 }
 
 std::string improvement_text(nccl::Improvement improvement, const nccl::Explanation& explanation) {
-  const std::string name = explanation.bottleneck ? explanation.bottleneck->name : "";
   switch (improvement) {
-    case nccl::Improvement::link_rate: return "twice the bandwidth of " + name + " alone";
+    case nccl::Improvement::link_rate:
+      return fmt::format("twice the bandwidth of {} alone", explanation.chosen.bottleneck);
     case nccl::Improvement::sibling_rates:
-      return fmt::format("twice the bandwidth of all {} links of its kind",
-                         explanation.bottleneck->siblings);
+      return fmt::format("twice the bandwidth of all {} links of its kind", explanation.siblings);
     case nccl::Improvement::hop_latency: return "half the latency of messages over them";
     case nccl::Improvement::thread_rate: return "twice what a channel's threads move";
     case nccl::Improvement::message_cost: return "half of what a message costs its sender";
@@ -162,10 +163,10 @@ std::string explanation_text(const nccl::Question& question, const nccl::Explana
                                 question.options.version.text(), question.engine.name()));
   text += field("choice", choice_text(*chosen.decision));
   text += field("because", reason_text(question, explanation));
-  text += field("time",
-                fmt::format("{:.2f} us, busbw {:.2f} GB/s; {:.0f}% of it is latency and "
-                            "overhead",
-                            chosen.time.us(), chosen.busbw_GBs, 100 * explanation.latency_share));
+  text +=
+      field("time", fmt::format("{:.2f} us, busbw {:.2f} GB/s; {:.0f}% of it is latency and "
+                                "overhead",
+                                chosen.time.us(), chosen.busbw_GBs, 100 * chosen.latency_share));
   text += fastest_text(explanation);
   text += field("bottleneck", bottleneck_text(explanation));
   text += field("over size", choices_text(explanation));

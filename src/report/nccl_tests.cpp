@@ -22,12 +22,6 @@ std::string fitted(double value, std::size_t width) {
   return fmt::format("{:{}.{}e}", value, width, width >= 7 ? 1 : 0);
 }
 
-/// NCCL_VERSION_CODE: 2.28.9 is 22809.
-int version_code(const std::string& text) {
-  const auto version = nccl::parse_version(text).value_or(nccl::Version{});
-  return version.major * 10000 + version.minor * 100 + version.patch;
-}
-
 std::string device_lines(const Fabric& fabric, const Parts& parts) {
   std::string text;
   const std::uint32_t listed = std::min(fabric.gpu_count(), kMostRanksListed);
@@ -157,6 +151,21 @@ std::string nccl_tests_row(const BenchRun& run, const nccl::BenchRow& row, Extra
       fmt::format("{:12}  {:12}  {:>8}  {:>6}  {:6}{}{}", row.size.bytes, row.size.count,
                   run.type.name, run.shown_reduction(), run.shown_root(), side, side);
   return text + extra_cells(row, extra) + "\n";
+}
+
+int version_code(const std::string& text) {
+  const auto version = nccl::parse_version(text).value_or(nccl::Version{});
+  return version.major * 10000 + version.minor * 100 + version.patch;
+}
+
+double average_busbw(std::span<const BenchRun> runs) {
+  double sum = 0;
+  std::size_t count = 0;
+  for (const BenchRun& run : runs) {
+    for (const nccl::BenchRow& row : run.rows) sum += row.busbw_GBs;
+    count += run.rows.size();
+  }
+  return count == 0 ? 0 : sum / static_cast<double>(count);
 }
 
 std::string nccl_tests_footer(Collective collective, double average_busbw) {

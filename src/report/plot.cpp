@@ -7,19 +7,12 @@
 
 #include "isleway/core.hpp"
 #include "isleway/report/bench.hpp"
+#include "report/chart.hpp"
 
 namespace isleway::report {
 namespace {
 
 constexpr int kColumns = 64, kRows = 12;
-
-/// The least of 1, 2, 5 x 10^n that is not below `value`.
-double round_up(double value) {
-  const double power = std::pow(10.0, std::floor(std::log10(value)));
-  for (const double step : {1.0, 2.0, 5.0})
-    if (step * power >= value) return step * power;
-  return 10 * power;
-}
 
 std::vector<const nccl::BenchRow*> drawable(const BenchRun& run) {
   std::vector<const nccl::BenchRow*> rows;
@@ -96,6 +89,36 @@ std::string busbw_plot(const BenchRun& run) {
   const std::string last = size_text(Bytes(rows.back()->size.bytes));
   text += fmt::format("# {:>7} +{}\n", "", std::string(kColumns, '-'));
   return text + fmt::format("# {:>7}  {}{:>{}}\n", "", first, last, kColumns - first.size());
+}
+
+std::string busbw_svg(std::span<const BenchRun> runs) {
+  if (runs.empty()) return {};
+  const BenchRun& first = runs.front();
+  const auto varies = [&](auto part) {
+    return std::any_of(runs.begin(), runs.end(),
+                       [&](const BenchRun& run) { return part(run) != part(first); });
+  };
+  const bool types = varies([](const BenchRun& run) { return std::string(run.type.name); });
+  const bool reductions = varies([](const BenchRun& run) { return run.reduction; });
+  const bool roots = varies([](const BenchRun& run) { return run.root; });
+  const bool engines = varies([](const BenchRun& run) { return run.engine; });
+  std::vector<Curve> curves;
+  for (const BenchRun& run : runs) {
+    Curve curve{name_of(run.collective), {}, false};
+    if (types) curve.label += fmt::format(" {}", run.type.name);
+    if (reductions) curve.label += " " + run.reduction;
+    if (roots) curve.label += fmt::format(" root {}", run.root);
+    if (engines) curve.label += ", " + run.engine;
+    for (const auto* row : drawable(run))
+      curve.points.emplace_back(row->size.bytes, row->busbw_GBs);
+    curves.push_back(std::move(curve));
+  }
+  const std::string engine = engines ? "" : fmt::format(" ({})", first.engine);
+  return chart_svg(
+      {fmt::format("Bus bandwidth, {}", first.machine),
+       fmt::format("{} ranks, NCCL {}, simulated{}", first.ranks, first.nccl_version, engine),
+       "GB/s"},
+      curves);
 }
 
 }  // namespace isleway::report

@@ -8,25 +8,30 @@
 
 namespace isleway {
 
-/// `base` must outlive it. What `change` does to a connection must depend on that alone.
+/// What to change about a wiring.
+struct Repricing {
+  /// May be empty. What it does to a connection must depend on that alone.
+  std::function<void(Connection&)> connection = {};
+  double start = 1;  ///< times what the call waits for before it starts
+};
+
+/// `base` must outlive it.
 class ChangedWiring final : public Wiring {
  public:
-  ChangedWiring(const Wiring& base, std::function<void(Connection&)> change, double start = 1)
-      : base_(base), change_(std::move(change)), start_(start) {}
+  ChangedWiring(const Wiring& base, Repricing repricing)
+      : base_(base), repricing_(std::move(repricing)) {}
 
   Connection connection(Port from, Port to) const override {
     Connection connection = base_.connection(from, to);
-    change_(connection);
+    if (repricing_.connection) repricing_.connection(connection);
     return connection;
   }
-  /// `start` times what the call waits for on `base`.
-  Time start() const override { return base_.start().scaled(start_); }
+  Time start() const override { return base_.start().scaled(repricing_.start); }
   Time finish() const override { return base_.finish(); }
 
  private:
   const Wiring& base_;
-  std::function<void(Connection&)> change_;
-  double start_;
+  Repricing repricing_;
 };
 
 }  // namespace isleway

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "isleway/engine/changed_wiring.hpp"
 #include "isleway/nccl/communicator.hpp"
 
 namespace isleway::nccl {
@@ -28,12 +29,13 @@ bool takes_reduction(Collective collective);
 bool takes_root(Collective collective);
 
 /// nccl-tests' -b -e -i -f: from `first` to `last`, times `factor` if that is more than 1,
-/// else plus `step`.
+/// else plus `step`; or the sizes of a list.
 struct SizeRange {
   std::int64_t first = 8;
   std::int64_t last = std::int64_t{8} << 30;
   std::int64_t step = std::int64_t{1} << 20;
   std::int64_t factor = 2;
+  std::vector<std::int64_t> list = {};  ///< where it is not empty, instead of all that
 
   /// Error: an empty range, or one of more than 100,000 sizes.
   Result<std::vector<std::int64_t>> sizes() const;
@@ -61,8 +63,9 @@ struct BenchCall {
   int root = 0;
   std::optional<Algorithm> algorithm;  ///< forced
   std::optional<Protocol> protocol;
-  bool check = false;  ///< run the schedule on numbers too, where memory allows
-  int iterations = 20;  ///< calls one after the other, of which nccl-tests prints the average
+  bool check = false;        ///< run the schedule on numbers too, where memory allows
+  int iterations = 20;       ///< calls one after the other, of which nccl-tests prints the average
+  Repricing repricing = {};  ///< for what-ifs: other prices than the machine has
 };
 
 struct BenchRow {
@@ -71,12 +74,15 @@ struct BenchRow {
   double algbw_GBs = 0, busbw_GBs = 0;
   /// Nothing for a size of 0, for which NCCL does nothing.
   std::optional<Decision> decision;
-  std::string bottleneck;          ///< the busiest link by name, or empty
-  bool limited_by_sender = false;  ///< the GPUs' own threads are slower than that link
-  bool checked = false;            ///< every rank was proved to end with the right data
+  std::optional<LinkLoad> busiest;  ///< link; nothing where none was used
+  std::string bottleneck;           ///< that link by name, or empty
+  double latency_share = 0;         ///< of the time: latency and overhead, 0 to 1
+  bool limited_by_sender = false;   ///< the GPUs' own threads are slower than that link
+  bool checked = false;             ///< every rank was proved to end with the right data
 };
 
-/// One row. Error: NCCL's or the engine's reason, or wrong data.
+/// One row. `fabric` may have links of other rates than the one that the communicator was made
+/// for; its choice stays. Error: NCCL's or the engine's reason, or wrong data.
 Result<BenchRow> bench(const Fabric& fabric, const Communicator& communicator, const Engine& engine,
                        const BenchCall& call, std::int64_t bytes);
 

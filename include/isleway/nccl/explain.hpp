@@ -17,15 +17,6 @@ struct Alternative {
   std::string why_no_row;       ///< available to NCCL, but not to this model
 };
 
-/// The busiest link of a call.
-struct Bottleneck {
-  LinkId link = 0;
-  bool forward = true;
-  std::string name;
-  std::size_t siblings = 0;  ///< links like it, itself among them
-  double busy = 0;           ///< share of the time at full payload rate, 0 to 1
-};
-
 /// What is made better: twice as fast, or half as dear.
 enum class Improvement : std::uint8_t {
   link_rate,      ///< the bottleneck alone
@@ -57,8 +48,7 @@ struct ChoiceFrom {
 
 struct Explanation {
   BenchRow chosen;
-  double latency_share = 0;  ///< of the time: latency and overhead rather than moving bytes
-  std::optional<Bottleneck> bottleneck;
+  std::size_t siblings = 0;  ///< links like the bottleneck, itself among them; 0 without one
   std::vector<Alternative> alternatives;  ///< by NCCL's estimate; what it cannot use comes last
   std::vector<WhatIf> what_ifs;           ///< as the enumeration has them
   std::vector<SettingEffect> settings;    ///< those that make a difference, fastest first

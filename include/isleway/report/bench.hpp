@@ -1,6 +1,7 @@
 // Bench results as nccl-tests prints them, and as JSON.
 #pragma once
 
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -46,16 +47,29 @@ struct ExtraColumns {
 /// "alltoall_perf": the program of nccl-tests that measures a collective.
 std::string nccl_tests_program(Collective collective);
 
+/// NCCL_VERSION_CODE: 22809 for "2.28.9".
+int version_code(const std::string& version);
+
 /// Lines up to and including the column titles; what nccl-tests has no line for is said in
 /// comment lines of our own.
 std::string nccl_tests_heading(const BenchRun& run, const NcclTestsSettings& settings,
                                const Fabric& fabric, const Parts& parts, ExtraColumns extra = {});
 std::string nccl_tests_row(const BenchRun& run, const nccl::BenchRow& row, ExtraColumns extra = {});
-/// `rows` are those of the whole table; their average busbw is printed.
+/// Over all rows, as nccl-tests' last line has it.
+double average_busbw(std::span<const BenchRun> runs);
 std::string nccl_tests_footer(Collective collective, double average_busbw);
 
 /// busbw over size, drawn in comment lines; empty when there are not two rows to draw.
 std::string busbw_plot(const BenchRun& run);
+
+/// The same as a picture, one curve a run; empty when there is none to draw.
+std::string busbw_svg(std::span<const BenchRun> runs);
+
+/// The file that nccl-tests writes with -J (version 3 of it), of runs that share a collective.
+/// Times of day are null: a simulation has none.
+std::string nccl_tests_json(std::span<const BenchRun> runs, const NcclTestsSettings& settings,
+                            const Fabric& fabric, const Parts& parts,
+                            const std::map<std::string, std::string>& env);
 
 /// An object for one run, an array for several (or none); see docs/json.md.
 std::string bench_json(std::span<const BenchRun> runs);

@@ -78,16 +78,6 @@ bool measure(const Bench& bench, const Engine& engine, report::BenchRun& run, Pr
   return true;
 }
 
-double average_busbw(const std::vector<report::BenchRun>& runs) {
-  double sum = 0;
-  std::size_t count = 0;
-  for (const report::BenchRun& run : runs) {
-    for (const nccl::BenchRow& row : run.rows) sum += row.busbw_GBs;
-    count += run.rows.size();
-  }
-  return count == 0 ? 0 : sum / static_cast<double>(count);
-}
-
 /// One table as nccl-tests prints it; with --json only the rows.
 bool run_table(const Bench& bench, const Engine& engine, std::vector<report::BenchRun>& runs,
                Progress& progress) {
@@ -98,10 +88,25 @@ bool run_table(const Bench& bench, const Engine& engine, std::vector<report::Ben
   for (report::BenchRun& run : runs)
     if (!measure(bench, engine, run, progress)) return false;
   if (!text) return true;
-  std::string end = report::nccl_tests_footer(runs.front().collective, average_busbw(runs));
+  std::string end = report::nccl_tests_footer(runs.front().collective, report::average_busbw(runs));
   if (bench.options.plot)
     for (const report::BenchRun& run : runs) end += report::busbw_plot(run) + "\n";
   return print(end) == Exit::good;
+}
+
+/// What is asked for beside the table.
+int write_files(const Bench& bench, std::span<const report::BenchRun> all) {
+  const BenchOptions& options = bench.options;
+  if (!options.json_file.empty()) {
+    const std::string json = report::nccl_tests_json(all, bench.request.settings, bench.fabric,
+                                                     bench.parts, bench.request.nccl.options.env);
+    if (const int status = print_to(options.json_file, json); status != Exit::good) return status;
+  }
+  if (options.svg.empty()) return Exit::good;
+  const std::string picture = report::busbw_svg(all);
+  if (picture.empty())
+    return report(Error{{}, "--svg: there is no curve to draw", "two sizes or more", ""});
+  return print_to(options.svg, picture);
 }
 
 int run_all(const Bench& bench) {
@@ -113,15 +118,20 @@ int run_all(const Bench& bench) {
     for (const Collective collective : bench.request.collectives) {
       std::vector<report::BenchRun> runs = planned(bench, collective, name);
       if (!run_table(bench, **engine, runs, progress)) return Exit::critical;
-      if (bench.session.json) all.insert(all.end(), runs.begin(), runs.end());
+      all.insert(all.end(), std::make_move_iterator(runs.begin()),
+                 std::make_move_iterator(runs.end()));
     }
   }
+  if (const int status = write_files(bench, all); status != Exit::good) return status;
   return bench.session.json ? print(report::bench_json(all)) : Exit::good;
 }
 
 int run(const BenchOptions& options, Session& session) {
   auto request = understand(options, nccl_environment());
   if (!request) return report(request.error());
+  if (!options.json_file.empty() &&
+      (request->collectives.size() > 1 || request->engines.size() > 1))
+    return report(Error{{}, "-J: such a file holds one collective by one engine", "", "--json"});
   const auto fabric = resolve_machine(options.machine, session);
   if (!fabric) return report(fabric.error());
   const Parts& parts = (*session.catalogue())->parts();

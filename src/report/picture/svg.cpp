@@ -33,6 +33,14 @@ text { font-family: Helvetica, Arial, 'DejaVu Sans', sans-serif; fill: #1f2933; 
 .smp { stroke: #3d65a5; }
 .network { stroke: #c26a0b; }
 .bad { stroke: #c81e1e; stroke-dasharray: 4 2; }
+.grid { stroke: #e4e7eb; }
+.dash { stroke-dasharray: 6 4; }
+.c0 { stroke: #3d65a5; }
+.c1 { stroke: #c26a0b; }
+.c2 { stroke: #5b9e2d; }
+.c3 { stroke: #b3375f; }
+.c4 { stroke: #1b7f74; }
+.c5 { stroke: #7b5ea7; }
 @media (prefers-color-scheme: dark) {
   text { fill: #e4e7eb; }
   .subtitle, .small { fill: #9aa5b1; }
@@ -54,6 +62,13 @@ text { font-family: Helvetica, Arial, 'DejaVu Sans', sans-serif; fill: #1f2933; 
   .smp { stroke: #86abe6; }
   .network { stroke: #f0a650; }
   .bad { stroke: #ff6b6b; }
+  .grid { stroke: #323f4b; }
+  .c0 { stroke: #86abe6; }
+  .c1 { stroke: #f0a650; }
+  .c2 { stroke: #7cc24a; }
+  .c3 { stroke: #ee86a8; }
+  .c4 { stroke: #4fc4b6; }
+  .c5 { stroke: #b79be0; }
 }
 )";
 
@@ -90,6 +105,15 @@ void Svg::rect(const Rect& r, std::string_view style, double radius) {
 void Svg::line(Point from, Point to, std::string_view style, double width) {
   body_ += fmt::format(R"(<line class="l {}" x1="{}" y1="{}" x2="{}" y2="{}" stroke-width="{}"/>)",
                        style, number(from.x), number(from.y), number(to.x), number(to.y),
+                       number(width)) +
+           "\n";
+}
+
+void Svg::polyline(std::span<const Point> points, std::string_view style, double width) {
+  std::string list;
+  for (const Point& point : points)
+    list += fmt::format("{}{},{}", list.empty() ? "" : " ", number(point.x), number(point.y));
+  body_ += fmt::format(R"(<polyline class="l {}" points="{}" stroke-width="{}"/>)", style, list,
                        number(width)) +
            "\n";
 }

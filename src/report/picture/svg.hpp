@@ -1,6 +1,7 @@
 // Writes SVG: shapes with classes, whose colours follow the reader's light or dark theme.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -25,6 +26,7 @@ class Svg {
  public:
   void rect(const Rect& rect, std::string_view style, double radius = 4);
   void line(Point from, Point to, std::string_view style, double width);
+  void polyline(std::span<const Point> points, std::string_view style, double width);
   /// An arc that rises by `height` above its ends.
   void arc(Point from, Point to, double height, std::string_view style, double width);
   void text(Point at, std::string_view text, std::string_view style,
