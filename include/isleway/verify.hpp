@@ -3,4 +3,6 @@
 
 #include "isleway/verify/accuracy.hpp"
 #include "isleway/verify/calibration.hpp"
+#include "isleway/verify/compare.hpp"
+#include "isleway/verify/machine_guess.hpp"
 #include "isleway/verify/measurement.hpp"
