@@ -34,6 +34,11 @@ NcclWiring::NcclWiring(Context context, const CollectiveCall& call, const Decisi
   credits_ = kSlots / slots_per_message(call.collective, algorithm_, protocol_) *
              static_cast<int>(std::max<std::int64_t>(1, decision.chunking.slice_bytes / message));
   heads_ = static_cast<double>(std::max<std::size_t>(1, direct_heads(context_.graphs, 0).size()));
+  // What NCCL calls a message may be several here; its price is for all of them.
+  const std::int64_t share = call.size.bytes / std::max(1, decision.channels);
+  const std::int64_t whole = std::min(decision.chunking.slice_bytes, share);
+  if (whole > message)
+    message_share_ = static_cast<double>(message) / static_cast<double>(whole);
   if (algorithm_ == Algorithm::p2p) start_ += context_.timing.proxy_peer * network_peers(call);
 }
 
@@ -153,7 +158,7 @@ Connection NcclWiring::connection(Port from, Port to) const {
   connection.route = &way.route;
   const auto transport = static_cast<std::size_t>(way.transport);
   connection.latency = timing.hop[transport];
-  connection.overhead = timing.message[transport];
+  connection.overhead = timing.message[transport].scaled(message_share_);
   if (way.transport == Transport::network)
     connection.latency += way.route.latency + context_.timing.stack;
   if (!to_or_from_switch) return connection;

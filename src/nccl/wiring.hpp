@@ -49,6 +49,7 @@ class NcclWiring final : public Wiring {
   Protocol protocol_;
   int credits_ = kSlots;
   double heads_ = 1;  ///< of CollNet direct
+  double message_share_ = 1;  ///< of the price of a message of NCCL's
   Time start_;
   bool in_place_;
   bool rotates_;  ///< all ranks do the same at the same time

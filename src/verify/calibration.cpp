@@ -55,11 +55,13 @@ Calibration::Calibration(std::span<const MeasuredTable> tables, const Catalogue&
   }
 }
 
-std::vector<ComparedTable> Calibration::compare(const Factors& factors) {
+std::vector<ComparedTable> Calibration::compare(
+    const Factors& factors, const std::function<bool(const MeasuredTable&)>& wanted) {
   const Parts parts = with_factors(catalogue_.parts(), factors);
   std::vector<ComparedTable> compared(models_.size());
   parallel_for(models_.size(), [&](std::size_t i) {
     compared[i].table = tables_[i];
+    if (!wanted(*tables_[i])) return;
     const auto changed = models_[i].retime(parts);
     if (changed && !*changed && !latest_[i].empty()) {
       compared[i].rows = latest_[i];
@@ -79,17 +81,17 @@ Result<void> Calibration::linearise(const Factors& factors) {
     if (!base[t].left_out.empty())
       return fail(tables_[t]->id + " cannot be compared: " + base[t].left_out);
     for (const ComparedRow& row : base[t].rows)
-      lines_[t].rows.push_back({std::log(row.predicted.seconds() / row.measured.seconds()), {}});
+      lines_[t].push_back({std::log(row.predicted.seconds() / row.measured.seconds()), {}});
   }
   for (std::size_t c = 0; c < constants_.size(); ++c) {
     Factors probed = factors;
     probed.try_emplace(constants_[c], 1).first->second *= std::exp(kProbe);
     const auto there = compare(probed);
     for (std::size_t t = 0; t < there.size(); ++t)
-      for (std::size_t r = 0; r < lines_[t].rows.size(); ++r) {
+      for (std::size_t r = 0; r < lines_[t].size(); ++r) {
         const double change =
             std::log(there[t].rows[r].predicted.seconds() / base[t].rows[r].predicted.seconds());
-        if (change != 0) lines_[t].rows[r].slopes.push_back({c, change / kProbe});
+        if (change != 0) lines_[t][r].slopes.push_back({c, change / kProbe});
       }
   }
   return {};
@@ -98,6 +100,7 @@ Result<void> Calibration::linearise(const Factors& factors) {
 double Calibration::loss(std::span<const ComparedTable> tables) {
   double sum = 0, weights = 0;
   for (const ComparedTable& table : tables) {
+    if (table.rows.empty()) continue;
     const double weight = 1 / std::sqrt(static_cast<double>(table.rows.size()));
     for (const ComparedRow& row : table.rows)
       sum += weight * std::abs(std::log(row.predicted.seconds() / row.measured.seconds()));
@@ -111,7 +114,7 @@ Result<Factors> Calibration::fit(int rounds) {
   double best_loss = loss(compare(best));
   for (int round = 0; round < rounds; ++round) {
     if (auto ready = linearise(best); !ready) return tl::unexpected(ready.error());
-    const Factors next = improve(best, [](const MeasuredTable&) { return true; });
+    const Factors next = improve(best, calibrates);
     // The linear model may overshoot: go as far as it helps.
     bool better = false;
     for (double share = 1; share > 0.1 && !better; share /= 2) {
@@ -133,7 +136,8 @@ Result<Factors> Calibration::fit(int rounds) {
   return best;
 }
 
-Factors Calibration::step(const Factors& factors, const std::vector<bool>& chosen) const {
+Factors Calibration::improve(
+    const Factors& factors, const std::function<bool(const MeasuredTable&)>& takes_part) const {
   const auto count = static_cast<Eigen::Index>(constants_.size());
   Eigen::VectorXd old = Eigen::VectorXd::Zero(count);
   for (Eigen::Index c = 0; c < count; ++c)
@@ -145,9 +149,9 @@ Factors Calibration::step(const Factors& factors, const std::vector<bool>& chose
     Eigen::MatrixXd normal = Eigen::MatrixXd::Identity(count, count) * kStiffness;
     Eigen::VectorXd right = -kStiffness * old;
     for (std::size_t t = 0; t < lines_.size(); ++t) {
-      if (!chosen[t]) continue;
-      const double table = 1 / std::sqrt(static_cast<double>(lines_[t].rows.size()));
-      for (const Row& row : lines_[t].rows) {
+      if (lines_[t].empty() || !takes_part(*tables_[t])) continue;
+      const double table = 1 / std::sqrt(static_cast<double>(lines_[t].size()));
+      for (const Row& row : lines_[t]) {
         double error = row.log_error;
         for (const Slope& slope : row.slopes)
           error += slope.value * move[static_cast<Eigen::Index>(slope.constant)];

@@ -59,6 +59,11 @@ MeasuredRow read_row(YamlFile& file, const YAML::Node& node) {
 
 }  // namespace
 
+bool calibrates(const MeasuredTable& table) {
+  constexpr nccl::Version kFirstKnown{2, 18, 0};
+  return table.left_out.empty() && table.set_aside.empty() && table.nccl.version >= kFirstKnown;
+}
+
 Result<MeasuredTable> measured_table_from_yaml(const std::string& text, const std::string& name) {
   auto file = YamlFile::parse(text, name);
   if (!file) return tl::unexpected(file.error());
@@ -75,6 +80,7 @@ Result<MeasuredTable> measured_table_from_yaml(const std::string& text, const st
     table.site = map.required_text("site");
     table.machine = map.required_text("machine");
     table.network = map.text("network");
+    table.set_aside = map.text("set_aside");
     table.faults = map.texts("faults");
     table.gpus_per_node = map.integer("gpus_per_node", 0, 1, kMostRanks);
   }

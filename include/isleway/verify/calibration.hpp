@@ -1,6 +1,7 @@
 // Timing constants from measured tables, and how well they hold on tables left out.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -32,26 +33,27 @@ class Calibration {
   /// Constants that may move: those whose name starts with "nccl.", but for the held ones.
   const std::vector<std::string>& constants() const { return constants_; }
 
-  /// Improves on `factors` from the tables that `takes_part` admits.
-  template <class Predicate>
-  Factors improve(const Factors& factors, Predicate takes_part) const {
-    std::vector<bool> chosen;
-    for (const MeasuredTable* table : tables_) chosen.push_back(takes_part(*table));
-    return step(factors, chosen);
-  }
+  /// Those that have a model.
+  std::span<const MeasuredTable* const> tables() const { return tables_; }
 
-  /// Evaluates the model and its slopes at `factors`; improve() starts from there.
+  /// Improves on `factors` from the tables that `takes_part` admits, after linearise().
+  Factors improve(const Factors& factors,
+                  const std::function<bool(const MeasuredTable&)>& takes_part) const;
+
+  /// Evaluates the model and its slopes at `factors`, where improve() starts. Error: a table
+  /// that cannot be compared.
   Result<void> linearise(const Factors& factors);
 
   /// What improve() makes smaller: the mean of |log(predicted / measured)| of the tables, each
   /// weighing by the square root of its rows.
   static double loss(std::span<const ComparedTable> tables);
 
-  /// Rounds of linearise() and improve() over all tables, as long as they help.
+  /// Rounds of linearise() and improve() over the tables that calibrate, as long as they help.
   Result<Factors> fit(int rounds);
 
-  /// The tables with rows, under `factors`.
-  std::vector<ComparedTable> compare(const Factors& factors);
+  /// The tables that `wanted` admits, under `factors`.
+  std::vector<ComparedTable> compare(
+      const Factors& factors, const std::function<bool(const MeasuredTable&)>& wanted = calibrates);
 
  private:
   struct Slope {
@@ -62,10 +64,6 @@ class Calibration {
     double log_error;  ///< log of predicted over measured
     std::vector<Slope> slopes;
   };
-  struct Table {
-    std::vector<Row> rows;
-  };
-  Factors step(const Factors& factors, const std::vector<bool>& chosen) const;
 
   const Catalogue& catalogue_;
   const Engine& engine_;
@@ -73,7 +71,7 @@ class Calibration {
   std::vector<TableModel> models_;
   std::vector<std::vector<ComparedRow>> latest_;  ///< of each model, with its present constants
   std::vector<std::string> constants_;
-  std::vector<Table> lines_;
+  std::vector<std::vector<Row>> lines_;  ///< of each table
 };
 
 }  // namespace isleway::verify

@@ -25,6 +25,7 @@ struct MeasuredTable {
   /// What stands for the machine in the catalogue; empty when `left_out` says why nothing does.
   std::string machine, network;
   std::string left_out;
+  std::string set_aside;  ///< why constants are not fitted on it, or empty
   std::vector<std::string> faults;
   int gpus_per_node = 0;  ///< the first ones; 0: all
 
@@ -35,6 +36,10 @@ struct MeasuredTable {
   int iterations = 20;
   std::vector<MeasuredRow> rows;
 };
+
+/// Whether constants are fitted on a table: what it was measured on is known, and its release of
+/// NCCL is one whose choices are.
+bool calibrates(const MeasuredTable& table);
 
 /// Error: what is missing or wrong, at its line. `file` is for messages and gives the id.
 Result<MeasuredTable> measured_table_from_yaml(const std::string& text, const std::string& file);

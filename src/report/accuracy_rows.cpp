@@ -1,0 +1,55 @@
+#include "report/accuracy_rows.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace isleway::report {
+namespace {
+
+constexpr nccl::Version kFirstKnown{2, 18, 0};
+
+std::string percent(double share) { return fmt::format("{:.0f}", 100 * share); }
+
+}  // namespace
+
+std::vector<verify::Group> by_platform_and_collective(
+    std::span<const verify::ComparedTable> tables) {
+  return verify::group_by(tables, [](const verify::MeasuredTable& table) {
+    return std::vector<std::string>{table.platform, name_of(table.collective)};
+  });
+}
+
+verify::Group all_tables(std::span<const verify::ComparedTable> tables) {
+  verify::Group all;
+  for (const verify::ComparedTable& table : tables)
+    if (!table.rows.empty()) all.tables.push_back(&table);
+  return all;
+}
+
+verify::Group known_releases(std::span<const verify::ComparedTable> tables) {
+  verify::Group known = all_tables(tables);
+  std::erase_if(known.tables, [](const verify::ComparedTable* table) {
+    return table->table->nccl.version < kFirstKnown;
+  });
+  return known;
+}
+
+std::vector<std::string> figures(const verify::Group& group) {
+  const verify::Spread large = spread(group.tables, verify::kLarge), all = spread(group.tables);
+  const auto text = [](const verify::Spread& s, double value) {
+    return s.rows == 0 ? std::string() : percent(value);
+  };
+  return {std::to_string(group.tables.size()), std::to_string(all.rows),
+          text(large, large.median),           text(large, large.p90),
+          text(all, all.median),               text(all, all.p90)};
+}
+
+std::string bias(const verify::ComparedTable& table) {
+  std::vector<double> errors;
+  for (const verify::ComparedRow& row : table.rows) errors.push_back(row.error());
+  std::sort(errors.begin(), errors.end());
+  return errors.empty() ? std::string() : fmt::format("{:+.0f}%", 100 * errors[errors.size() / 2]);
+}
+
+}  // namespace isleway::report
