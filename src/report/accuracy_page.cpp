@@ -57,10 +57,6 @@ std::string result(std::span<const verify::ComparedTable> tables) {
   return text + "\n";
 }
 
-double busbw(const verify::MeasuredTable& table, std::int64_t bytes, Time time) {
-  return rate_of(Bytes(bytes), time).GBs() * bus_factor(table.collective, table.ranks);
-}
-
 /// The largest bus bandwidths, where a table goes as far as that.
 std::string peaks(std::span<const verify::ComparedTable> tables) {
   constexpr std::int64_t kFar = std::int64_t{1} << 30;
@@ -82,13 +78,15 @@ std::string peaks(std::span<const verify::ComparedTable> tables) {
 }
 
 std::string worst_tables(std::span<const verify::ComparedTable> tables) {
-  std::string text = "## Worst tables\n\nBy the median over their rows, all sizes.\n\n" +
-                     heading({"table", "error", "what is known"}, 1);
+  std::string text =
+      "## Worst tables\n\nBy the median error of their rows, all sizes. The bias is the median of "
+      "signed errors.\n\n" +
+      heading({"table", "what is known", "median", "bias"}, 2);
   const auto worst = verify::worst_first(tables);
   for (std::size_t i = 0; i < std::min(kWorst, worst.size()); ++i) {
     const verify::MeasuredTable& table = *worst[i]->table;
-    text += row({table.id, bias(*worst[i]),
-                 table.set_aside.empty() ? table.note : table.set_aside});
+    text +=
+        row({table.id, bias(*worst[i]), table.set_aside.empty() ? table.note : table.set_aside});
   }
   return text + "\n";
 }
@@ -117,9 +115,10 @@ std::string validated(std::span<const Validation> validations) {
 
 std::string every_table(std::span<const verify::ComparedTable> tables) {
   std::string text =
-      "## Every table\n\n" + heading({"table", "stands for it", "not fitted on, or not compared, "
-                                      "because", "rows", "≥ 16 MiB: median", "p90", "all: median",
-                                      "p90"},
+      "## Every table\n\n" + heading({"table", "stands for it",
+                                      "not fitted on, or not compared, "
+                                      "because",
+                                      "rows", "≥ 16 MiB: median", "p90", "all: median", "p90"},
                                      3);
   for (const verify::ComparedTable& compared : tables) {
     const verify::MeasuredTable& table = *compared.table;
@@ -132,8 +131,8 @@ std::string every_table(std::span<const verify::ComparedTable> tables) {
     if (!compared.rows.empty()) group.tables.push_back(&compared);
     auto cells = figures(group);
     cells[0] = why;
-    cells.insert(cells.begin(), {fmt::format("[{0}](../measurements/collectives/{0}.yaml)", table.id),
-                                 machine});
+    cells.insert(cells.begin(),
+                 {fmt::format("[{0}](../measurements/collectives/{0}.yaml)", table.id), machine});
     text += row(cells);
   }
   return text + "\n";
@@ -143,7 +142,7 @@ std::string every_table(std::span<const verify::ComparedTable> tables) {
 
 std::string accuracy_page(std::span<const verify::ComparedTable> tables,
                           std::span<const Validation> validations, const std::string& pictures) {
-  std::string text = kHead + result(tables) + peaks(tables) + worst_tables(tables) +
+  std::string text = std::string(kHead) + result(tables) + peaks(tables) + worst_tables(tables) +
                      validated(validations) + every_table(tables);
   text += "## Curves\n\nMeasured (full) and simulated (dashed) bus bandwidth over size.\n";
   for (const Picture& picture : accuracy_pictures(tables))

@@ -40,9 +40,21 @@ std::vector<std::string> figures(const verify::Group& group) {
   const auto text = [](const verify::Spread& s, double value) {
     return s.rows == 0 ? std::string() : percent(value);
   };
-  return {std::to_string(group.tables.size()), std::to_string(all.rows),
-          text(large, large.median),           text(large, large.p90),
-          text(all, all.median),               text(all, all.p90)};
+  return {std::to_string(group.tables.size()),
+          std::to_string(all.rows),
+          text(large, large.median),
+          text(large, large.p90),
+          text(all, all.median),
+          text(all, all.p90)};
+}
+
+double busbw(const verify::MeasuredTable& table, std::int64_t bytes, Time time) {
+  return rate_of(Bytes(bytes), time).GBs() * bus_factor(table.collective, table.ranks);
+}
+
+std::string median_error(const verify::ComparedTable& table) {
+  const verify::ComparedTable* const one[] = {&table};
+  return percent(spread(one).median) + "%";
 }
 
 std::string bias(const verify::ComparedTable& table) {

@@ -21,7 +21,11 @@ verify::Group known_releases(std::span<const verify::ComparedTable> tables);
 /// are no rows.
 std::vector<std::string> figures(const verify::Group& group);
 
-/// The signed error that half of a table's rows exceed, "+12%".
+/// In GB/s, of a row of the table that took `time`.
+double busbw(const verify::MeasuredTable& table, std::int64_t bytes, Time time);
+
+/// The median of a table's errors, "12%", and of its signed errors, "-12%".
+std::string median_error(const verify::ComparedTable& table);
 std::string bias(const verify::ComparedTable& table);
 
 }  // namespace isleway::report

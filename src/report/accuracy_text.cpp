@@ -25,13 +25,14 @@ std::string accuracy_text(std::span<const verify::ComparedTable> tables) {
   text += "\nworst tables by their median\n";
   const auto worst = verify::worst_first(tables);
   for (std::size_t i = 0; i < std::min(kWorst, worst.size()); ++i)
-    text += fmt::format("  {:<45} {:>6}\n", worst[i]->table->id, bias(*worst[i]));
+    text += fmt::format("  {:<45} {:>5}  bias {:>5}\n", worst[i]->table->id,
+                        median_error(*worst[i]), bias(*worst[i]));
   return text;
 }
 
 std::string validation_text(const Validation& validation) {
-  std::string text = fmt::format("\nleft out, {}: as fitted with it | refitted without it\n",
-                                 validation.title);
+  std::string text =
+      fmt::format("\nleft out, {}: as fitted with it | refitted without it\n", validation.title);
   text += fmt::format("{:<28} {:>6} {:>6} {:>7} {:>5} {:>7} {:>5}\n", "group", "tables", "rows",
                       "median", "p90", "median", "p90");
   for (const verify::LeftOut& left_out : validation.groups) {

@@ -16,7 +16,11 @@ constexpr Rect kPlot{64, 64, 676, 300};
 constexpr std::size_t kColours = 6;  // in the style sheet
 constexpr int kLines = 5;            // across the plot
 
-std::string colour(std::size_t curve) { return fmt::format("c{}", curve % kColours); }
+/// The style of the curve with number `index`.
+std::string style(std::size_t index, const Curve& curve) {
+  const std::size_t colour = curve.colour < 0 ? index : static_cast<std::size_t>(curve.colour);
+  return fmt::format("c{}{}", colour % kColours, curve.dashed ? " dash" : "");
+}
 
 /// Where a size and a value are in the picture.
 class Axes {
@@ -74,7 +78,7 @@ void draw_legend(Svg& svg, std::span<const Curve> curves) {
       x = kPlot.x;
       y += 16;
     }
-    svg.line({x, y - 4}, {x + 20, y - 4}, colour(i) + (curves[i].dashed ? " dash" : ""), 2.5);
+    svg.line({x, y - 4}, {x + 20, y - 4}, style(i, curves[i]), 2.5);
     svg.text({x + 26, y}, curves[i].label, "", Anchor::start);
     x += width;
   }
@@ -100,7 +104,7 @@ std::string chart_svg(const ChartText& text, std::span<const Curve> curves) {
     std::vector<Point> points;
     for (const auto& point : curves[i].points)
       if (point.first > 0) points.push_back(axes.at(point));
-    svg.polyline(points, colour(i) + (curves[i].dashed ? " dash" : ""), 2.5);
+    svg.polyline(points, style(i, curves[i]), 2.5);
   }
   draw_legend(svg, curves);
   return svg.document(kWidth, kHeight, text.title);

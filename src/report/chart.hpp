@@ -13,6 +13,7 @@ struct Curve {
   std::string label;
   std::vector<std::pair<std::int64_t, double>> points;  ///< (bytes, value), by bytes
   bool dashed = false;  ///< what is not the main thing: an estimate, a limit
+  int colour = -1;      ///< that of the curve with this number; -1: of its own number
 };
 
 struct ChartText {

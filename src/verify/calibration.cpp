@@ -136,8 +136,8 @@ Result<Factors> Calibration::fit(int rounds) {
   return best;
 }
 
-Factors Calibration::improve(
-    const Factors& factors, const std::function<bool(const MeasuredTable&)>& takes_part) const {
+Factors Calibration::improve(const Factors& factors,
+                             const std::function<bool(const MeasuredTable&)>& takes_part) const {
   const auto count = static_cast<Eigen::Index>(constants_.size());
   Eigen::VectorXd old = Eigen::VectorXd::Zero(count);
   for (Eigen::Index c = 0; c < count; ++c)

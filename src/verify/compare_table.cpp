@@ -79,7 +79,6 @@ Result<Setup> setup_for(const formats::NcclTestsTable& table, const Setup& given
       parsed && given.options.version == nccl::Version{})
     setup.options.version = *parsed;
   if (table.gpus_per_process > 1) {
-    setup.options.launch.one_process_per_gpu = false;
     setup.options.launch.gpus_per_process = table.gpus_per_process;
   }
   setup.options.launch.cuda_graph |= table.cuda_graph;

@@ -4,9 +4,8 @@
 
 namespace isleway::verify {
 
-Result<std::vector<LeftOut>> cross_validate(
+std::vector<LeftOut> cross_validate(
     Calibration& calibration, const std::function<std::string(const MeasuredTable&)>& group_of) {
-  if (auto ready = calibration.linearise({}); !ready) return tl::unexpected(ready.error());
   std::set<std::string> groups;
   for (const MeasuredTable* table : calibration.tables())
     if (calibrates(*table)) groups.insert(group_of(*table));
@@ -18,8 +17,8 @@ Result<std::vector<LeftOut>> cross_validate(
     const Factors factors = calibration.improve({}, [&](const MeasuredTable& table) {
       return calibrates(table) && group_of(table) != group;
     });
-    all.push_back({group, calibration.compare({}, is_left_out),
-                   calibration.compare(factors, is_left_out)});
+    all.push_back(
+        {group, calibration.compare({}, is_left_out), calibration.compare(factors, is_left_out)});
   }
   return all;
 }

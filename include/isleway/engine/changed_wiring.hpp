@@ -26,6 +26,7 @@ class ChangedWiring final : public Wiring {
     if (repricing_.connection) repricing_.connection(connection);
     return connection;
   }
+  Rate own_rate(bool reduces) const override { return base_.own_rate(reduces); }
   Time start() const override { return base_.start().scaled(repricing_.start); }
   Time finish() const override { return base_.finish(); }
 
