@@ -227,7 +227,11 @@ std::vector<CriticalStep> Nvls::critical_path() const {
     legs.push_back({port(agent, 0, Role::down), port(rank, 0, Role::down)});
     if (!registered_) legs.push_back({port(rank, 0, Role::down), port(rank, 0, Role::gather)});
   }
-  return pipeline_path(legs, loaded, channels_[0].loops);
+  std::vector<CriticalStep> path = pipeline_path(legs, loaded, channels_[0].loops);
+  // NCCL copies the pieces of all heads before it says that any is there. A step of many messages
+  // has no counterpart in actions, so engines that run those see each piece go at once.
+  if (reduces_ && !registered_) path.front().bytes *= layout_.heads();
+  return path;
 }
 
 }  // namespace

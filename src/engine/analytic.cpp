@@ -20,22 +20,25 @@ namespace {
 
 /// One connection's share in the call. Times are in seconds.
 struct Entry {
-  std::uint32_t stream;
+  std::uint32_t stream, receiver;
   LinkUse::Way way;
   double wire_bytes, messages;
   double cap, latency;
   double credits;
 };
 
-/// Sums over what one stream sends.
+/// Sums over what one stream sends, and what it receives.
 struct StreamSum {
   double wire_bytes = 0;
   double overhead = 0;      ///< of all messages, one after another
   double at_own_cap = 0;    ///< to move all bytes, if only its threads mattered
   double slowest_link = 0;  ///< busy time of the busiest link that it uses
   int connections = 0;
-  double own = 0;      ///< to do what serves only the stream's own rank
-  double fan_out = 1;  ///< sends in one action: they share overhead and run side by side
+  double own = 0;       ///< to do what serves only the stream's own rank
+  double fan_out = 1;   ///< sends in one action: they share overhead and run side by side
+  double received = 0;  ///< wire bytes
+  int senders = 0;
+  double fan_in = 1;  ///< receives in one action: they come side by side
 
   double moving() const { return own + std::max(at_own_cap / fan_out, slowest_link); }
 };
@@ -54,7 +57,11 @@ class ClosedForm {
            static_cast<std::uint32_t>(port.stream);
   }
   Result<void> collect();
-  double fan_out(Port port) const;
+  /// How many sends (receives) the actions of a port have that have any.
+  struct Fan {
+    double out = 1, in = 1;
+  };
+  Fan fan(Port port) const;
   Result<void> add_busy_times();
   /// Seconds that credits force on the busiest connection.
   double credit_bound() const;
@@ -71,17 +78,19 @@ class ClosedForm {
   std::vector<double> way_rate_;     ///< of one flow among all others, by way
 };
 
-double ClosedForm::fan_out(Port port) const {
+ClosedForm::Fan ClosedForm::fan(Port port) const {
   constexpr std::int64_t kSamples = 4;
   const std::int64_t count = schedule_.action_count(port);
   Action action;
-  double sends = 0, sending = 0;
+  double sends = 0, sending = 0, receives = 0, receiving = 0;
   for (std::int64_t i = 0; i < std::min(kSamples, count); ++i) {
     schedule_.action(port, count * i / kSamples, action);
     sends += static_cast<double>(action.send.size());
     sending += action.send.empty() ? 0 : 1;
+    receives += static_cast<double>(action.recv.size());
+    receiving += action.recv.empty() ? 0 : 1;
   }
-  return sending > 0 ? sends / sending : 1;
+  return {sending > 0 ? sends / sending : 1, receiving > 0 ? receives / receiving : 1};
 }
 
 Result<void> ClosedForm::collect() {
@@ -103,6 +112,7 @@ Result<void> ClosedForm::collect() {
     const Connection& c = *connection;
     Entry entry;
     entry.stream = stream_id(load.from);
+    entry.receiver = stream_id(load.to);
     entry.way = links_.way(c.route, c.mover);
     entry.messages = static_cast<double>(load.messages);
     entry.wire_bytes = static_cast<double>(load.bytes) * c.wire_expansion;
@@ -116,7 +126,10 @@ Result<void> ClosedForm::collect() {
     stream.wire_bytes += entry.wire_bytes;
     stream.overhead += entry.messages * c.overhead.seconds();
     stream.at_own_cap += entry.wire_bytes / entry.cap;
-    if (++stream.connections == 2) stream.fan_out = fan_out(load.from);
+    if (++stream.connections == 2) stream.fan_out = fan(load.from).out;
+    StreamSum& receiver = streams_[entry.receiver];
+    receiver.received += entry.wire_bytes;
+    if (++receiver.senders == 2) receiver.fan_in = fan(load.to).in;
   });
   if (error) return tl::unexpected(*error);
   return {};
@@ -154,16 +167,18 @@ double ClosedForm::credit_bound() const {
 }
 
 // The streams with the most to move are always under way and set the fair rate on a link; a
-// stream with less gets that rate as well whenever it has something to send.
+// stream with less gets that rate as well whenever it has something to send. The same holds of
+// those that receive: senders which a stream hears in turn are not there at the same time.
 void ClosedForm::add_fair_rates() {
   constexpr double kUnlimited = std::numeric_limits<double>::infinity();
   std::vector<double> busiest(links_.way_count(), 0);
   for (const Entry& entry : entries_) {
-    const StreamSum& stream = streams_[entry.stream];
+    const StreamSum &sender = streams_[entry.stream], &receiver = streams_[entry.receiver];
     const double seconds = way_seconds_[entry.way];
     if (seconds > 0)
       busiest[entry.way] =
-          std::max(busiest[entry.way], stream.wire_bytes / stream.fan_out / seconds);
+          std::max({busiest[entry.way], sender.wire_bytes / sender.fan_out / seconds,
+                    receiver.received / receiver.fan_in / seconds});
   }
   std::vector<double> on_link(links_.capacities().size(), 0);
   for (LinkUse::Way way = 0; way < links_.way_count(); ++way)
