@@ -13,6 +13,13 @@ std::string line(const std::string& platform, const std::string& collective,
                      f[0], f[1], f[2], f[3], f[4], f[5]);
 }
 
+std::string not_compared(std::span<const verify::ComparedTable> tables) {
+  std::string text;
+  for (const verify::ComparedTable& table : tables)
+    if (table.rows.empty()) text += fmt::format("  {:<45} {}\n", table.table->id, table.left_out);
+  return text.empty() ? text : "\nnot compared\n" + text;
+}
+
 }  // namespace
 
 std::string accuracy_text(std::span<const verify::ComparedTable> tables) {
@@ -27,7 +34,7 @@ std::string accuracy_text(std::span<const verify::ComparedTable> tables) {
   for (std::size_t i = 0; i < std::min(kWorst, worst.size()); ++i)
     text += fmt::format("  {:<45} {:>5}  bias {:>5}\n", worst[i]->table->id,
                         median_error(*worst[i]), bias(*worst[i]));
-  return text;
+  return text + not_compared(tables);
 }
 
 std::string validation_text(const Validation& validation) {

@@ -69,6 +69,7 @@ Case replay(const Case& test, const fs::path& folder) {
   Case result{test.comment, {}};
   for (const Section& section : test.sections) {
     if (section.keyword == "file") {
+      fs::create_directories((folder / section.argument).parent_path());
       (void)write_file(folder / section.argument, section.body);
       result.sections.push_back(section);
     } else if (section.keyword == "run") {
