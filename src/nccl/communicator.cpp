@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "isleway/collective/network_tree.hpp"
+#include "nccl/measured.hpp"
 #include "nccl/point_to_point.hpp"
 #include "nccl/tuner_input.hpp"
 #include "nccl/wiring.hpp"
@@ -30,6 +31,7 @@ class SearchedCommunicator final : public Communicator {
         timing_(timing),
         launch_(launch) {}
 
+  std::optional<MeasuredRange> measured() const override;
   Time host_time(const CollectiveCall& call) const override;
   Time skew(const Decision& decision, Time moving) const override {
     if (decision.channels == 1) return Time();
@@ -85,6 +87,15 @@ class SearchedCommunicator final : public Communicator {
   Timing timing_;
   LaunchModel launch_;
 };
+
+std::optional<MeasuredRange> SearchedCommunicator::measured() const {
+  if (fabric_.device(fabric_.gpu(0)).gpu().amd) return {};
+  const bool several = nodes() > 1;
+  const bool racks = fabric_.host_count() > static_cast<std::uint32_t>(nodes());
+  const Setting setting = racks ? (several ? Setting::several_racks : Setting::rack)
+                                : (several ? Setting::several_nodes : Setting::one_node);
+  return measured_range(tuner_.input().min_sm, setting);
+}
 
 Time SearchedCommunicator::host_time(const CollectiveCall& call) const {
   Time each = timing_.host;

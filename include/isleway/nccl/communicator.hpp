@@ -69,6 +69,12 @@ struct Decision {
   Time estimate;  ///< NCCL's own, from its tuning model
 };
 
+/// Sizes, as nccl-tests counts them, for which times were held against measured tables.
+struct MeasuredRange {
+  std::int64_t first = 0, last = 0;
+  bool holds(std::int64_t bytes) const { return bytes >= first && bytes <= last; }
+};
+
 /// One candidate of the tuner, for `explain`.
 struct Candidate {
   Algorithm algorithm;
@@ -102,6 +108,8 @@ class Communicator {
                                                      const Decision& decision) const = 0;
   virtual std::unique_ptr<Wiring> wiring(const CollectiveCall& call,
                                          const Decision& decision) const = 0;
+  /// Of machines of this kind; nothing where no measurement stands behind the times.
+  virtual std::optional<MeasuredRange> measured() const = 0;
   /// What the host does for a call before the next one can be launched: a process that calls
   /// again and again cannot be faster.
   virtual Time host_time(const CollectiveCall& call) const = 0;
