@@ -31,6 +31,12 @@ bool waits_for_all(Collective collective) {
          collective != Collective::gather && collective != Collective::scatter;
 }
 
+/// Whether a rank copies its own share when it is not in place already. Others have none, or
+/// copy it while the links are busy.
+bool differs_in_place(Collective collective) {
+  return collective == Collective::all_gather || collective == Collective::reduce_scatter;
+}
+
 /// nccl-tests launches its iterations without waiting for any to end, and divides the time
 /// until the last one has ended. So the host's work hides behind that of the GPUs, or the
 /// reverse; and where a rank need not wait for the others, it is soon some calls ahead.
@@ -70,10 +76,10 @@ Result<BenchRow> bench(const Fabric& fabric, const Communicator& communicator, c
   row.size = bench_size(call.collective, bytes, call.type.bytes, ranks);
   if (row.size.bytes == 0) return row;
 
-  const CollectiveCall collective{
-      call.collective, {row.size.bytes, call.type.bytes}, ranks, call.root};
+  CollectiveCall collective{call.collective, {row.size.bytes, call.type.bytes}, ranks, call.root};
   const auto decision = communicator.decide(collective, call.algorithm, call.protocol);
   if (!decision) return tl::unexpected(decision.error());
+  row.decision = *decision;
   const auto schedule = communicator.schedule(collective, *decision);
   if (!schedule) return tl::unexpected(schedule.error());
   if (call.check && small_enough_to_check(collective)) {
@@ -81,17 +87,27 @@ Result<BenchRow> bench(const Fabric& fabric, const Communicator& communicator, c
       return tl::unexpected(right.error());
     row.checked = true;
   }
-  const auto wiring = communicator.wiring(collective, *decision);
-  const auto outcome = engine.run(fabric, **schedule, ChangedWiring(*wiring, call.repricing));
+  const auto run = [&] {
+    const auto wiring = communicator.wiring(collective, *decision);
+    return engine.run(fabric, **schedule, ChangedWiring(*wiring, call.repricing));
+  };
+  const auto speed_of = [&](const Outcome& outcome) {
+    BenchSpeed speed;
+    speed.time = average_time(communicator, collective, *decision, outcome, call.iterations);
+    if (speed.time <= Time()) return speed;
+    speed.algbw_GBs = rate_of(Bytes(row.size.bytes), speed.time).GBs();
+    speed.busbw_GBs = speed.algbw_GBs * bus_factor(call.collective, ranks);
+    return speed;
+  };
+  const auto outcome = run();
   if (!outcome) return tl::unexpected(outcome.error());
-
-  row.decision = *decision;
-  row.time = average_time(communicator, collective, *decision, *outcome, call.iterations);
-  if (row.time > Time()) {
-    row.algbw_GBs = rate_of(Bytes(row.size.bytes), row.time).GBs();
-    row.busbw_GBs = row.algbw_GBs * bus_factor(call.collective, ranks);
-  }
+  static_cast<BenchSpeed&>(row) = row.in_place = speed_of(*outcome);
   name_bottleneck(fabric, *outcome, row);
+  if (!call.in_place || !differs_in_place(call.collective)) return row;
+  collective.in_place = true;
+  const auto in_place = run();
+  if (!in_place) return tl::unexpected(in_place.error());
+  row.in_place = speed_of(*in_place);
   return row;
 }
 

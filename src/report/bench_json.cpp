@@ -10,6 +10,8 @@ Json row_json(const nccl::BenchRow& row) {
   json["time_us"] = rounded(row.time.us(), 6);
   json["algbw_GBs"] = rounded(row.algbw_GBs, 4);
   json["busbw_GBs"] = rounded(row.busbw_GBs, 4);
+  json["in_place_time_us"] = rounded(row.in_place.time.us(), 6);
+  json["in_place_busbw_GBs"] = rounded(row.in_place.busbw_GBs, 4);
   const auto& decision = row.decision;
   json["algorithm"] = decision ? Json(name_of(decision->algorithm)) : Json();
   json["protocol"] = decision ? Json(name_of(decision->protocol)) : Json();

@@ -19,7 +19,7 @@ std::string upper(verify::Verdict verdict) {
 }
 
 bool is_matrix(const verify::Comparison& comparison) {
-  return !comparison.points.empty() && comparison.points[0].bytes == 0;
+  return !comparison.points.empty() && comparison.points[0].kind != verify::Point::Kind::row;
 }
 
 std::string points_text(const verify::Comparison& comparison, bool everything) {

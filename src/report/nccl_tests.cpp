@@ -143,13 +143,14 @@ std::string nccl_tests_heading(const BenchRun& run, const NcclTestsSettings& set
 }
 
 std::string nccl_tests_row(const BenchRun& run, const nccl::BenchRow& row, ExtraColumns extra) {
-  // In-place calls move the same bytes over the same links.
-  const std::string side =
-      fmt::format("  {}  {}  {}  {:>6}", fitted(row.time.us(), 7), fitted(row.algbw_GBs, 6),
-                  fitted(row.busbw_GBs, 6), row.checked ? "0" : "N/A");
-  std::string text =
-      fmt::format("{:12}  {:12}  {:>8}  {:>6}  {:6}{}{}", row.size.bytes, row.size.count,
-                  run.type.name, run.shown_reduction(), run.shown_root(), side, side);
+  const auto side = [&](const nccl::BenchSpeed& speed) {
+    return fmt::format("  {}  {}  {}  {:>6}", fitted(speed.time.us(), 7),
+                       fitted(speed.algbw_GBs, 6), fitted(speed.busbw_GBs, 6),
+                       row.checked ? "0" : "N/A");
+  };
+  std::string text = fmt::format("{:12}  {:12}  {:>8}  {:>6}  {:6}{}{}", row.size.bytes,
+                                 row.size.count, run.type.name, run.shown_reduction(),
+                                 run.shown_root(), side(row), side(row.in_place));
   return text + extra_cells(row, extra) + "\n";
 }
 
@@ -162,8 +163,8 @@ double average_busbw(std::span<const BenchRun> runs) {
   double sum = 0;
   std::size_t count = 0;
   for (const BenchRun& run : runs) {
-    for (const nccl::BenchRow& row : run.rows) sum += row.busbw_GBs;
-    count += run.rows.size();
+    for (const nccl::BenchRow& row : run.rows) sum += row.busbw_GBs + row.in_place.busbw_GBs;
+    count += 2 * run.rows.size();
   }
   return count == 0 ? 0 : sum / static_cast<double>(count);
 }

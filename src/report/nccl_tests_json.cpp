@@ -53,12 +53,12 @@ Json config_json(const NcclTestsSettings& settings, const Fabric& fabric, const 
   return config;
 }
 
-Json side_json(const nccl::BenchRow& row) {
+Json side_json(const nccl::BenchSpeed& speed, bool checked) {
   Json side;
-  side["time"] = rounded(row.time.us(), 6);
-  side["alg_bw"] = rounded(row.algbw_GBs, 6);
-  side["bus_bw"] = rounded(row.busbw_GBs, 6);
-  side["nwrong"] = row.checked ? Json(0.0) : Json();
+  side["time"] = rounded(speed.time.us(), 6);
+  side["alg_bw"] = rounded(speed.algbw_GBs, 6);
+  side["bus_bw"] = rounded(speed.busbw_GBs, 6);
+  side["nwrong"] = checked ? Json(0.0) : Json();
   return side;
 }
 
@@ -69,8 +69,8 @@ Json result_json(const BenchRun& run, const nccl::BenchRow& row, int iterations)
   result["type"] = run.type.name;
   result["redop"] = run.shown_reduction();
   result["root"] = fmt::format("{:6}", run.shown_root());
-  result["out_of_place"] = side_json(row);
-  result["in_place"] = side_json(row);
+  result["out_of_place"] = side_json(row, row.checked);
+  result["in_place"] = side_json(row.in_place, row.checked);
   result["actual_iterations"] = iterations;
   result["experiment_name"] = "";
   return result;

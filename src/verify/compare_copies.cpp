@@ -175,7 +175,13 @@ Comparison compare(const formats::CopyTable& table, const Known& known, const Se
       const double share = known.latency ? expected / *cell : *cell / expected;
       const std::string label =
           known.list != nullptr ? fmt::format("{}", j) : fmt::format("{} -> {}", i, j);
-      comparison.points.push_back({label, 0, *cell, expected, share, {}});
+      comparison.points.push_back({known.latency ? Point::Kind::latency : Point::Kind::copy,
+                                   label,
+                                   0,
+                                   *cell,
+                                   expected,
+                                   share,
+                                   {}});
       places.emplace_back(known.list != nullptr ? j : i, j);
     }
   judge(comparison);

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "isleway/core.hpp"
+#include "isleway/core/parallel.hpp"
 #include "verify/judge.hpp"
 #include "verify/log_evidence.hpp"
 #include "verify/simulate.hpp"
@@ -78,9 +79,7 @@ Result<Setup> setup_for(const formats::NcclTestsTable& table, const Setup& given
   if (const auto parsed = nccl::parse_version(version);
       parsed && given.options.version == nccl::Version{})
     setup.options.version = *parsed;
-  if (table.gpus_per_process > 1) {
-    setup.options.launch.gpus_per_process = table.gpus_per_process;
-  }
+  if (table.gpus_per_process > 1) setup.options.launch.gpus_per_process = table.gpus_per_process;
   setup.options.launch.cuda_graph |= table.cuda_graph;
   return setup;
 }
@@ -116,29 +115,35 @@ void thin_out(std::vector<T>& all, std::size_t most) {
   all = std::move(kept);
 }
 
+/// Nothing for what NCCL refuses: that is no explanation.
+std::optional<Cause> simulated(const Hypothesis& hypothesis, const CompareContext& context,
+                               const std::vector<MeasuredCall>& calls) {
+  const auto simulation = Simulation::create(hypothesis.variant, context);
+  if (!simulation) return std::nullopt;
+  Cause cause{hypothesis.key,
+              hypothesis.title,
+              hypothesis.remedy,
+              0,
+              std::vector<double>(calls.size()),
+              evidence_for(hypothesis.key, context.log)};
+  // From the end, since large sizes tell the most.
+  const std::size_t most = points_for_causes(simulation->communicator().ranks());
+  const std::size_t step = (calls.size() + most - 1) / most;
+  for (std::size_t i = calls.size(); i > 0; i -= std::min(step, i)) {
+    const auto row = simulation->row(calls[i - 1].call, calls[i - 1].bytes);
+    if (row && row->decision) cause.simulated[i - 1] = row->time.us();
+  }
+  return cause;
+}
+
 void add_causes(const Setup& setup, const CompareContext& context,
                 const std::vector<MeasuredCall>& calls, Comparison& comparison) {
-  const std::size_t most = points_for_causes(static_cast<int>(setup.fabric.gpu_count()));
-  const std::size_t step = (calls.size() + most - 1) / most;
-  for (Hypothesis& hypothesis : hypotheses(setup, context.parts)) {
-    if (is_refuted(hypothesis.key, context.log)) continue;
-    if (context.progress) context.progress(hypothesis.title);
-    // What NCCL refuses on the changed machine is no explanation.
-    const auto simulation = Simulation::create(hypothesis.variant, context);
-    if (!simulation) continue;
-    Cause cause{hypothesis.key,
-                hypothesis.title,
-                hypothesis.remedy,
-                0,
-                std::vector<double>(calls.size()),
-                evidence_for(hypothesis.key, context.log)};
-    // From the end, since large sizes tell the most.
-    for (std::size_t i = calls.size(); i > 0; i -= std::min(step, i)) {
-      const auto row = simulation->row(calls[i - 1].call, calls[i - 1].bytes);
-      if (row && row->decision) cause.simulated[i - 1] = row->time.us();
-    }
-    comparison.causes.push_back(std::move(cause));
-  }
+  std::vector<Hypothesis> all = hypotheses(setup, context.parts);
+  std::erase_if(all, [&](const Hypothesis& one) { return is_refuted(one.key, context.log); });
+  std::vector<std::optional<Cause>> causes(all.size());
+  parallel_for(all.size(), [&](std::size_t i) { causes[i] = simulated(all[i], context, calls); });
+  for (auto& cause : causes)
+    if (cause) comparison.causes.push_back(*std::move(cause));
   keep_best(comparison.points, comparison.causes);
 }
 
@@ -167,8 +172,8 @@ Result<Comparison> compare_table(const formats::NcclTestsTable& table, const Set
     const auto row = simulation->row(one.call, one.bytes);
     if (!row) return tl::unexpected(row.error());
     if (!row->decision || row->time <= Time()) continue;
-    comparison.points.push_back({size_text(Bytes(one.bytes)), one.bytes, one.us, row->time.us(),
-                                 row->time.us() / one.us,
+    comparison.points.push_back({Point::Kind::row, size_text(Bytes(one.bytes)), one.bytes, one.us,
+                                 row->time.us(), row->time.us() / one.us,
                                  fmt::format("{} {}", name_of(row->decision->algorithm),
                                              name_of(row->decision->protocol))});
     compared.push_back(one);

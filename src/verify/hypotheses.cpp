@@ -48,7 +48,7 @@ void add_setting_hypotheses(const Setup& setup, std::vector<Hypothesis>& all) {
     all.push_back({one.key, one.title, one.remedy, {std::move(changed)}});
   }
   const std::uint32_t gpus = setup.fabric.gpu_count() / std::max(1U, setup.fabric.host_count());
-  if (setup.options.launch.gpus_per_process == 1 && gpus > 1) {
+  if (setup.options.launch.gpus_per_process <= 1 && gpus > 1) {
     Setup changed = setup;
     changed.options.launch.gpus_per_process = static_cast<int>(gpus);
     all.push_back({"one-process",

@@ -10,22 +10,25 @@
 namespace isleway::verify {
 namespace {
 
-/// Points that the model is about equally good at. The errors are those of docs/accuracy.md:
-/// most tables of healthy machines are within `usual`; a share of the expected speed below
-/// `warning` is outside of what any but a few of them show. Peaks are known best.
+/// Points that the model is about equally good at. Most tables of healthy machines are within
+/// `usual` (docs/accuracy.md, docs/p2p.md); a share of the expected speed below `warning` is
+/// outside of what any but a few of them show. Peaks are known best.
 struct Band {
   const char* name;
-  std::int64_t from, below;
+  Point::Kind kind;
+  std::int64_t from, below;  ///< bytes
   double usual, warning, critical;
 };
 
-constexpr std::int64_t kMiddle = 64 << 10, kLarge = 16 << 20, kLargest = 512 << 20;
+constexpr std::int64_t kMiddle = 64 << 10, kLarge = 16 << 20, kLargest = 512 << 20,
+                       kNoEnd = std::int64_t{1} << 62;
 constexpr Band kBands[] = {
-    {"small sizes", 1, kMiddle, 0.35, 0.40, 0.0},
-    {"middle sizes", kMiddle, kLarge, 0.30, 0.50, 0.0},
-    {"large sizes", kLarge, kLargest, 0.15, 0.70, 0.50},
-    {"the largest sizes", kLargest, std::int64_t{1} << 62, 0.07, 0.85, 0.50},
-    {"copies", 0, 1, 0.10, 0.80, 0.50},
+    {"small sizes", Point::Kind::row, 0, kMiddle, 0.35, 0.40, 0.0},
+    {"middle sizes", Point::Kind::row, kMiddle, kLarge, 0.30, 0.50, 0.0},
+    {"large sizes", Point::Kind::row, kLarge, kLargest, 0.15, 0.70, 0.50},
+    {"the largest sizes", Point::Kind::row, kLargest, kNoEnd, 0.07, 0.85, 0.50},
+    {"copies", Point::Kind::copy, 0, kNoEnd, 0.10, 0.80, 0.50},
+    {"latencies", Point::Kind::latency, 0, kNoEnd, 0.30, 0.40, 0.0},
 };
 /// A machine that is this much faster than expected is not the one that was described.
 constexpr double kTooFast = 1.6;
@@ -38,7 +41,7 @@ constexpr double kAmbiguous = 1.3, kAmbiguousStep = 0.15;
 constexpr std::size_t kMostCauses = 6;
 
 bool is_in(const Band& band, const Point& point) {
-  return point.bytes >= band.from && point.bytes < band.below;
+  return point.kind == band.kind && point.bytes >= band.from && point.bytes < band.below;
 }
 
 const Band& band_of(const Point& point) {
@@ -52,6 +55,12 @@ std::vector<double> shares_in(const Band& band, std::span<const Point> points) {
   for (const Point& point : points)
     if (is_in(band, point)) shares.push_back(point.share);
   return shares;
+}
+
+std::vector<double> expectations(std::span<const Point> points) {
+  std::vector<double> expected;
+  for (const Point& point : points) expected.push_back(point.expected);
+  return expected;
 }
 
 std::string percent(double share) { return fmt::format("{:.0f}%", 100 * share); }
@@ -135,21 +144,19 @@ double misfit(std::span<const Point> points, std::span<const double> simulated) 
 
 void judge(Comparison& comparison) {
   const std::span<const Point> points = comparison.points;
-  std::vector<double> expected;
-  for (const Point& point : points) expected.push_back(point.expected);
-  comparison.error = median_error(points, expected);
-  comparison.verdict = Verdict::unknown;
+  comparison.error = median_error(points, expectations(points));
   if (points.empty()) {
     comparison.why = "there is no row to judge";
     return;
   }
   comparison.verdict = Verdict::good;
-  const Band* last = nullptr;
-  double last_share = 0;
   for (const Band& band : kBands) {
     const std::vector<double> shares = shares_in(band, points);
     if (shares.empty()) continue;
     const double share = median(shares);
+    if (comparison.verdict == Verdict::good)
+      comparison.why = fmt::format("as expected: {} of the expected speed at {} (median)",
+                                   percent(share), band.name);
     // Small sizes that are faster harm nobody, and the model knows them least.
     if (share > kTooFast && band.usual < 0.3 && comparison.verdict == Verdict::good) {
       comparison.verdict = Verdict::unknown;
@@ -159,38 +166,31 @@ void judge(Comparison& comparison) {
           percent(share), band.name);
     }
     // One cell of a matrix that is far too slow is a fault, however many others are well.
-    const bool copies = band.from == 0;
-    const double worst = copies ? *std::min_element(shares.begin(), shares.end()) : share;
-    if (worst < band.warning) {
-      const bool critical = worst < band.critical;
-      comparison.verdict =
-          std::max(comparison.verdict, critical ? Verdict::critical : Verdict::warning);
-    }
-    last = &band;
-    last_share = share;
+    const double worst =
+        band.kind == Point::Kind::row ? share : *std::min_element(shares.begin(), shares.end());
+    if (worst < band.warning)
+      comparison.verdict = std::max(comparison.verdict,
+                                    worst < band.critical ? Verdict::critical : Verdict::warning);
   }
-  if (comparison.verdict >= Verdict::warning) {
-    if (points[0].bytes == 0) {
-      comparison.why = slow_cells_text(points);
-      return;
-    }
+  if (comparison.verdict < Verdict::warning) return;
+  if (points[0].kind != Point::Kind::row) {
+    comparison.why = slow_cells_text(points);
+  } else {
     comparison.departure = find_departure(points);
     if (comparison.departure) comparison.why = departure_text(*comparison.departure, points);
-  } else if (comparison.verdict == Verdict::good) {
-    comparison.why = fmt::format("as expected: {} of the expected speed at {} (median)",
-                                 percent(last_share), last->name);
   }
 }
 
 void keep_best(std::span<const Point> points, std::vector<Cause>& causes) {
-  std::vector<double> expected;
-  for (const Point& point : points) expected.push_back(point.expected);
-  const double without = misfit(points, expected);
   std::vector<std::pair<double, Cause>> fits;
   for (Cause& cause : causes) {
+    // On the same points, since a cause is not simulated at all of them.
+    std::vector<double> expected = expectations(points);
+    for (std::size_t i = 0; i < points.size(); ++i)
+      if (cause.simulated[i] <= 0) expected[i] = 0;
     const double with = misfit(points, cause.simulated);
     cause.error = median_error(points, cause.simulated);
-    if (with <= (1 - kExplains) * without && cause.error <= kNearEnough)
+    if (with <= (1 - kExplains) * misfit(points, expected) && cause.error <= kNearEnough)
       fits.emplace_back(with, std::move(cause));
   }
   std::stable_sort(fits.begin(), fits.end(),

@@ -65,13 +65,19 @@ struct BenchCall {
   std::optional<Protocol> protocol;
   bool check = false;        ///< run the schedule on numbers too, where memory allows
   int iterations = 20;       ///< calls one after the other, of which nccl-tests prints the average
+  bool in_place = false;     ///< also time it in place; else the row has the same twice
   Repricing repricing = {};  ///< for what-ifs: other prices than the machine has
 };
 
-struct BenchRow {
-  BenchSize size;
+struct BenchSpeed {
   Time time;
   double algbw_GBs = 0, busbw_GBs = 0;
+};
+
+/// Out of place, as all is that is not said to be in place.
+struct BenchRow : BenchSpeed {
+  BenchSize size;
+  BenchSpeed in_place;
   /// Nothing for a size of 0, for which NCCL does nothing.
   std::optional<Decision> decision;
   std::optional<LinkLoad> busiest;  ///< link; nothing where none was used

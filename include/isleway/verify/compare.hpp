@@ -1,7 +1,6 @@
 // Measurements held against what a machine should deliver, and what would explain them.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,9 +16,10 @@ const char* name_of(Verdict verdict);
 
 /// A measured value beside what is expected of the machine.
 struct Point {
+  enum class Kind : std::uint8_t { row, copy, latency } kind = Kind::row;
   std::string label;                  ///< "64M", "0 -> 3"
   std::int64_t bytes = 0;             ///< of a collective's row
-  double measured = 0, expected = 0;  ///< us of a collective; GB/s or us of copies
+  double measured = 0, expected = 0;  ///< us of rows and latencies; GB/s of copies
   double share = 0;                   ///< of the expected speed that was reached: 1 is as expected
   std::string choice;                 ///< "NVLS SIMPLE": what NCCL should have chosen
 };
@@ -72,8 +72,6 @@ struct CompareContext {
   const Parts& parts;
   const Engine& engine;
   const formats::NcclInfo& log;  ///< of the same file; may be empty
-  /// Told what is being simulated, for work that lasts; may be empty.
-  std::function<void(const std::string&)> progress = {};
 };
 
 /// Error: more ranks in the table than GPUs in the machine, an unknown collective, or what

@@ -59,7 +59,8 @@ bool measure(const Bench& bench, const Engine& engine, report::BenchRun& run, Pr
                              bench.request.nccl.algorithm,
                              bench.request.nccl.protocol,
                              bench.request.settings.check > 0,
-                             bench.request.settings.iterations};
+                             bench.request.settings.iterations,
+                             true};
   const std::vector<std::int64_t> sizes = bench.request.settings.range.sizes().value();
   for (const std::int64_t bytes : sizes) {
     if (bench.session.json)

@@ -126,10 +126,7 @@ int run(const Options& options, Session& session) {
   report::ComparedFile file;
   file.machine = fabric->name();
   const verify::Setup setup{*std::move(fabric), request->options};
-  Progress progress(session);
-  const verify::CompareContext context{
-      (*catalogue)->parts(), **engine, measured->log,
-      [&](const std::string& title) { progress.show("What if " + title); }};
+  const verify::CompareContext context{(*catalogue)->parts(), **engine, measured->log};
   if (auto done = compare_all(options, *measured, setup, context, file); !done)
     return report(done.error());
   const int printed = print(session.json ? report::comparison_json(file)

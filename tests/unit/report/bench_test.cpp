@@ -13,6 +13,7 @@ nccl::BenchRow row_of(std::int64_t bytes, double time_us, double algbw, double b
   row.time = Time::us(time_us);
   row.algbw_GBs = algbw;
   row.busbw_GBs = busbw;
+  row.in_place = row;
   row.decision =
       nccl::Decision{nccl::Algorithm::nvls, nccl::Protocol::simple, 16, 512, {}, Time::us(61.25)};
   row.bottleneck = "GPU0-NVSwitch1";

@@ -25,7 +25,7 @@ Setup setup_of(const char* machine, const char* network = "") {
 struct Bench {
   std::unique_ptr<Engine> engine = make_analytic_engine();
   formats::NcclInfo log;
-  CompareContext context() const { return {catalogue().parts(), *engine, log, {}}; }
+  CompareContext context() const { return {catalogue().parts(), *engine, log}; }
 
   /// What nccl-tests would print on `setup`; every time is `slower` times what is simulated.
   formats::NcclTestsTable table(const Setup& setup, Collective collective = Collective::all_reduce,
