@@ -62,7 +62,8 @@ Result<Fabric> fabric_for(const formats::NcclTestsTable& table, const Fabric& fa
         fmt::format("the table has {} ranks{}, the machine {} GPUs", table.ranks,
                     named.size() > 1 ? fmt::format(" on {} hosts", named.size()) : "", gpus),
         "the machine that was measured",
-        several ? fmt::format("-m '{}*{}' with --network", fabric.name(), table.ranks / gpus) : "");
+        several ? fmt::format("-m '{}*{}' with --network", fabric.name(), table.ranks / gpus)
+                : "-g N for fewer GPUs of each node, --fail node17 for one node less");
   }
   notes.push_back(fmt::format("{} of {} GPUs of each node take part: the first ones",
                               table.ranks / hosts, gpus / hosts));
