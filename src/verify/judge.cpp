@@ -23,12 +23,12 @@ struct Band {
 constexpr std::int64_t kMiddle = 64 << 10, kLarge = 16 << 20, kLargest = 512 << 20,
                        kNoEnd = std::int64_t{1} << 62;
 constexpr Band kBands[] = {
-    {"small sizes", Point::Kind::row, 0, kMiddle, 0.35, 0.40, 0.0},
-    {"middle sizes", Point::Kind::row, kMiddle, kLarge, 0.30, 0.50, 0.0},
-    {"large sizes", Point::Kind::row, kLarge, kLargest, 0.15, 0.70, 0.50},
-    {"the largest sizes", Point::Kind::row, kLargest, kNoEnd, 0.07, 0.80, 0.50},
-    {"copies", Point::Kind::copy, 0, kNoEnd, 0.10, 0.80, 0.50},
-    {"latencies", Point::Kind::latency, 0, kNoEnd, 0.30, 0.40, 0.0},
+    {"at small sizes", Point::Kind::row, 0, kMiddle, 0.35, 0.40, 0.0},
+    {"at middle sizes", Point::Kind::row, kMiddle, kLarge, 0.30, 0.50, 0.0},
+    {"at large sizes", Point::Kind::row, kLarge, kLargest, 0.15, 0.70, 0.50},
+    {"at the largest sizes", Point::Kind::row, kLargest, kNoEnd, 0.07, 0.80, 0.50},
+    {"over all copies", Point::Kind::copy, 0, kNoEnd, 0.10, 0.80, 0.50},
+    {"over all latencies", Point::Kind::latency, 0, kNoEnd, 0.30, 0.40, 0.0},
 };
 /// A machine that is this much faster than expected is not the one that was described.
 constexpr double kTooFast = 1.6;
@@ -155,13 +155,13 @@ void judge(Comparison& comparison) {
     if (shares.empty()) continue;
     const double share = median(shares);
     if (comparison.verdict == Verdict::good)
-      comparison.why = fmt::format("as expected: {} of the expected speed at {} (median)",
+      comparison.why = fmt::format("as expected: {} of the expected speed {} (median)",
                                    percent(share), band.name);
     // Small sizes that are faster harm nobody, and the model knows them least.
     if (share > kTooFast && band.usual < 0.3 && comparison.verdict == Verdict::good) {
       comparison.verdict = Verdict::unknown;
       comparison.why = fmt::format(
-          "{} of the expected speed at {}: the machine is not as described, or the model is wrong "
+          "{} of the expected speed {}: the machine is not as described, or the model is wrong "
           "here",
           percent(share), band.name);
     }

@@ -10,11 +10,11 @@ namespace {
 
 constexpr const char* kOption = "-m MACHINE: a catalogue name or a file";
 
-/// The unit is one host with that many GPUs of that title.
-bool fits(const Unit& unit, const Parts& parts, const std::string& title, std::size_t gpus) {
-  if (unit.gpus().size() != gpus || unit.parts().hosts != 1) return false;
+/// How many GPUs of that title the unit, one host, has.
+std::size_t gpus_of(const Unit& unit, const Parts& parts, const std::string& title) {
+  if (unit.gpus().empty() || unit.parts().hosts != 1) return 0;
   const GpuPart* part = parts.gpu(unit.device(unit.gpus()[0]).part);
-  return part != nullptr && part->title == title;
+  return part != nullptr && part->title == title ? unit.gpus().size() : 0;
 }
 
 /// Vendors' own boards first: clouds' machines are those boards with other NICs.
@@ -40,16 +40,21 @@ Result<MachineGuess> guess_machine(const Catalogue& catalogue,
     return fail("the file lists GPUs of several kinds", kOption);
   const std::set<std::string> distinct(hosts.begin(), hosts.end());
   const std::size_t nodes = std::max<std::size_t>(1, distinct.size());
+  const std::size_t wanted = devices.size() / nodes;
   MachineGuess guess;
+  // Of all that have enough, those with the fewest: a job may not see every GPU.
+  std::size_t least = SIZE_MAX;
   for (const CatalogueEntry& entry : catalogue.machines()) {
     const auto unit = catalogue.unit(entry.name);
-    if (unit && fits(**unit, catalogue.parts(), devices[0], devices.size() / nodes))
-      guess.names.push_back(entry.name);
+    const std::size_t gpus = unit ? gpus_of(**unit, catalogue.parts(), devices[0]) : 0;
+    if (gpus < wanted || gpus > least) continue;
+    if (gpus < least) guess.names.clear();
+    least = gpus;
+    guess.names.push_back(entry.name);
   }
   std::stable_partition(guess.names.begin(), guess.names.end(), is_reference);
   if (guess.names.empty())
-    return fail(fmt::format("the catalogue has no machine with {} x {}", devices.size() / nodes,
-                            devices[0]),
+    return fail(fmt::format("the catalogue has no machine with {} x {}", wanted, devices[0]),
                 kOption, "`isleway machines` lists the names");
   if (nodes > 1)
     return fail(fmt::format("the file lists {} hosts, and does not say what joins them", nodes),
