@@ -230,7 +230,7 @@ std::vector<CriticalStep> Nvls::critical_path() const {
   std::vector<CriticalStep> path = pipeline_path(legs, loaded, channels_[0].loops);
   // NCCL copies the pieces of all heads before it says that any is there. A step of many messages
   // has no counterpart in actions, so engines that run those see each piece go at once.
-  if (reduces_ && !registered_) path.front().bytes *= layout_.heads();
+  if (!path.empty() && reduces_ && !registered_) path.front().bytes *= layout_.heads();
   return path;
 }
 

@@ -17,7 +17,7 @@ constexpr Known kKnown[] = {
     {70, 75, Setting::several_nodes, {4, 32 * kMiB}},
     {80, 86, Setting::one_node, {4, 8 * kGiB}},
     {80, 86, Setting::several_nodes, {4, 2 * kGiB}},
-    {89, 89, Setting::one_node, {8, 8 * kGiB}},
+    {89, 89, Setting::one_node, {8, 2 * kGiB}},
     {90, 90, Setting::one_node, {8, 16 * kGiB}},
     {90, 90, Setting::several_nodes, {8, 16 * kGiB}},
     {100, 103, Setting::one_node, {1 * kKiB, 32 * kGiB}},

@@ -4,7 +4,7 @@
 namespace isleway::report {
 namespace {
 
-Json row_json(const nccl::BenchRow& row) {
+Json row_json(const BenchRun& run, const nccl::BenchRow& row) {
   Json json;
   json["bytes"] = row.size.bytes;
   json["time_us"] = rounded(row.time.us(), 6);
@@ -19,6 +19,7 @@ Json row_json(const nccl::BenchRow& row) {
   json["nccl_estimate_us"] = decision ? Json(rounded(decision->estimate.us(), 4)) : Json();
   json["bottleneck"] = text_or_null(row.bottleneck);
   json["limited_by_sender"] = row.limited_by_sender;
+  json["extrapolated"] = run.is_extrapolated(row.size.bytes);
   return json;
 }
 
@@ -33,9 +34,9 @@ Json run_json(const BenchRun& run) {
   json["datatype"] = run.type.name;
   json["redop"] = run.shown_reduction();
   json["root"] = run.shown_root();
-  json["extrapolated"] = run.extrapolated;
+  json["extrapolated"] = run.announced || !run.measured;
   json["rows"] = Json::array();
-  for (const nccl::BenchRow& row : run.rows) json["rows"].push_back(row_json(row));
+  for (const nccl::BenchRow& row : run.rows) json["rows"].push_back(row_json(run, row));
   return json;
 }
 

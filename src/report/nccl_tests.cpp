@@ -39,8 +39,21 @@ std::string device_lines(const Fabric& fabric, const Parts& parts) {
   return text;
 }
 
+/// Which of the times no measurement stands behind.
+std::string extrapolation(const BenchRun& run, const nccl::SizeRange& sizes) {
+  if (run.announced)
+    return "# Extrapolated: the machine is announced; no measurement stands behind these figures\n";
+  if (!run.measured) return "# Extrapolated: no published measurement is of such a machine\n";
+  const bool below = sizes.first<run.measured->first, above = sizes.last> run.measured->last;
+  if (!below && !above) return {};
+  return fmt::format(
+      "# Extrapolated {}{}{}: no published measurement of such a machine reaches there\n",
+      below ? "below " + size_text(Bytes(run.measured->first)) : "", below && above ? " and " : "",
+      above ? "above " + size_text(Bytes(run.measured->last)) : "");
+}
+
 /// What nccl-tests has no line for.
-std::string own_remarks(const BenchRun& run, const Fabric& fabric) {
+std::string own_remarks(const BenchRun& run, const Fabric& fabric, const nccl::SizeRange& sizes) {
   std::string text =
       fmt::format("# Machine {}: {} ranks on {} node{}, engine {}, NCCL {}\n", run.machine,
                   run.ranks, run.nodes, run.nodes == 1 ? "" : "s", run.engine, run.nccl_version);
@@ -52,10 +65,7 @@ std::string own_remarks(const BenchRun& run, const Fabric& fabric) {
     sources.push_back(source);
     text += fmt::format("# {} as described by {}\n", unit->parts().title, source);
   }
-  if (run.extrapolated)
-    text +=
-        "# Extrapolated: the machine is announced; no measurement stands behind these figures\n";
-  return text +
+  return text + extrapolation(run, sizes) +
          "# Time is simulated and moves no data, so #wrong is N/A (-c 1 checks the schedules)\n#\n";
 }
 
@@ -99,7 +109,7 @@ std::string nccl_tests_program(Collective collective) {
          "_perf";
 }
 
-bool is_extrapolated(const Fabric& fabric) {
+bool is_announced(const Fabric& fabric) {
   return std::any_of(fabric.templates().begin(), fabric.templates().end(),
                      [](const auto& unit) { return unit->parts().announced; });
 }
@@ -117,7 +127,7 @@ std::string nccl_tests_heading(const BenchRun& run, const NcclTestsSettings& set
       settings.range.first, settings.asked_last,
       factor ? settings.range.factor : settings.range.step, factor ? "factor" : "bytes",
       settings.warmup, settings.iterations, settings.check, settings.graph);
-  text += own_remarks(run, fabric);
+  text += own_remarks(run, fabric, settings.range);
   text += "# Using devices\n" + device_lines(fabric, parts);
   if (settings.range.last < settings.asked_last)
     text +=

@@ -19,9 +19,15 @@ struct BenchRun {
   int root = 0;
   int ranks = 0, nodes = 0;
   std::string engine, nccl_version;
-  bool extrapolated = false;  ///< outside of what the model was measured on
+  bool announced = false;  ///< the machine is not sold yet
+  /// Sizes for which such machines were measured; nothing where none was.
+  std::optional<nccl::MeasuredRange> measured;
   std::vector<nccl::BenchRow> rows;
 
+  /// Outside of what the times were held against.
+  bool is_extrapolated(std::int64_t bytes) const {
+    return announced || !measured || !measured->holds(bytes);
+  }
   const char* shown_reduction() const {
     return nccl::takes_reduction(collective) ? reduction.c_str() : "none";
   }
@@ -29,7 +35,7 @@ struct BenchRun {
 };
 
 /// The machine is announced, not sold: its figures are its vendor's.
-bool is_extrapolated(const Fabric& fabric);
+bool is_announced(const Fabric& fabric);
 
 /// What nccl-tests' command line says; only its heading shows these.
 struct NcclTestsSettings {

@@ -34,7 +34,8 @@ std::vector<report::BenchRun> planned(const Bench& bench, Collective collective,
   run.nodes = bench.communicator.nodes();
   run.engine = engine;
   run.nccl_version = request.nccl.options.version.text();
-  run.extrapolated = report::is_extrapolated(bench.fabric);
+  run.announced = report::is_announced(bench.fabric);
+  run.measured = bench.communicator.measured();
   std::vector<report::BenchRun> runs;
   const bool every_root = request.root < 0 && nccl::takes_root(collective);
   const std::size_t reductions = nccl::takes_reduction(collective) ? request.reductions.size() : 1;

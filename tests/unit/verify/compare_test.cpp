@@ -28,7 +28,7 @@ struct Bench {
   CompareContext context() const { return {catalogue().parts(), *engine, log}; }
 
   /// What nccl-tests would print on `setup`; every time is `slower` times what is simulated.
-  formats::NcclTestsTable table(const Setup& setup, Collective collective = Collective::all_reduce,
+  formats::NcclTestsTable table(const verify::Setup& setup, Collective collective = Collective::all_reduce,
                                 double slower = 1) const {
     const auto communicator =
         nccl::Communicator::create(setup.fabric, catalogue().parts(), setup.options).value();
@@ -57,7 +57,7 @@ bool names(const Comparison& comparison, const char* key) {
 
 TEST(CompareTable, CallsWhatIsAsExpectedGood) {
   const Bench bench;
-  const Setup setup = setup_of("dgx-h100");
+  const verify::Setup setup = setup_of("dgx-h100");
   for (const Collective collective : {Collective::all_reduce, Collective::all_to_all}) {
     const auto result = compare_table(bench.table(setup, collective), setup, bench.context());
     ASSERT_TRUE(result) << result.error().text();
@@ -69,7 +69,7 @@ TEST(CompareTable, CallsWhatIsAsExpectedGood) {
 
 TEST(CompareTable, ToleratesWhatTheModelErrs) {
   const Bench bench;
-  const Setup setup = setup_of("dgx-a100");
+  const verify::Setup setup = setup_of("dgx-a100");
   const auto table = bench.table(setup, Collective::all_reduce, 1.15);
   EXPECT_EQ(compare_table(table, setup, bench.context())->verdict, Verdict::good);
 }
@@ -83,8 +83,8 @@ class CompareKnownCause : public testing::TestWithParam<KnownCause> {};
 TEST_P(CompareKnownCause, IsFound) {
   const KnownCause& cause = GetParam();
   const Bench bench;
-  const Setup healthy = setup_of(cause.machine, cause.network);
-  Setup sick = healthy;
+  const verify::Setup healthy = setup_of(cause.machine, cause.network);
+  verify::Setup sick = healthy;
   sick.options.env[cause.variable] = cause.value;
   const auto result = compare_table(bench.table(sick), healthy, bench.context());
   ASSERT_TRUE(result) << result.error().text();
@@ -106,8 +106,8 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(CompareTable, FindsNvlinkThatIsDown) {
   const Bench bench;
-  const Setup healthy = setup_of("hgx-a100-4");
-  Setup sick = healthy;
+  const verify::Setup healthy = setup_of("hgx-a100-4");
+  verify::Setup sick = healthy;
   for (const char* gpu : {"gpu0", "gpu1", "gpu2", "gpu3"})
     for (int link = 0; link < 6; ++link)
       sick.fabric = with_fault(sick.fabric, std::string(gpu) + ":nvlink" + std::to_string(2 * link))
@@ -120,8 +120,8 @@ TEST(CompareTable, FindsNvlinkThatIsDown) {
 
 TEST(CompareTable, EvidenceInTheLogComesFirstAndRefutedCausesAreGone) {
   Bench bench;
-  const Setup healthy = setup_of("dgx-h100*2", "ndr400-rail");
-  Setup sick = healthy;
+  const verify::Setup healthy = setup_of("dgx-h100*2", "ndr400-rail");
+  verify::Setup sick = healthy;
   sick.options.env["NCCL_NET_GDR_LEVEL"] = "LOC";
   bench.log = formats::find_nccl_info(
       "a:1:1 [0] NCCL INFO NCCL_NET_GDR_LEVEL set by environment to LOC.\n"
@@ -150,7 +150,7 @@ TEST(CompareTable, AsksForTheMachineThatFits) {
 
 TEST(CompareTable, TellsTheCollectiveFromItsColumns) {
   const Bench bench;
-  const Setup setup = setup_of("dgx-h100");
+  const verify::Setup setup = setup_of("dgx-h100");
   auto table = bench.table(setup);
   table.collective.clear();
   for (auto& row : table.rows) row.redop = "sum";
@@ -179,7 +179,7 @@ formats::CopyTables tables_of(const Fabric& fabric) {
 
 TEST(CompareCopies, FindsTheGpuThatLostALink) {
   const Bench bench;
-  const Setup healthy = setup_of("gh200-quad");
+  const verify::Setup healthy = setup_of("gh200-quad");
   std::vector<std::string> skipped;
   const auto good = compare_copies(tables_of(healthy.fabric), healthy, bench.context(), skipped);
   ASSERT_TRUE(good) << good.error().text();
@@ -195,7 +195,7 @@ TEST(CompareCopies, FindsTheGpuThatLostALink) {
 
 TEST(CompareCopies, TellsMissingPeerAccess) {
   const Bench bench;
-  const Setup healthy = setup_of("dgx-a100");
+  const verify::Setup healthy = setup_of("dgx-a100");
   formats::CopyTables tables = tables_of(healthy.fabric);
   const auto copies = copy_matrices(healthy.fabric, catalogue().parts()).value();
   for (std::size_t i = 0; i < 8; ++i)

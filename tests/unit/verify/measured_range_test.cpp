@@ -13,12 +13,18 @@ TEST(MeasuredRange, IsWhatTheTablesHold) {
   const auto tables = load_measured_tables(root / "measurements/collectives").value();
   const auto catalogue = Catalogue::open(root / "machines").value();
   std::map<std::pair<std::int64_t, std::int64_t>, nccl::MeasuredRange> seen;  // by what is claimed
+  std::map<std::string, std::optional<nccl::MeasuredRange>> by_machine;
   for (const MeasuredTable& table : tables) {
     if (!table.left_out.empty()) continue;
-    const Fabric fabric = fabric_of(table, catalogue).value();
-    const auto communicator =
-        nccl::Communicator::create(fabric, catalogue.parts(), table.nccl).value();
-    const auto claimed = communicator->measured();
+    // How many nodes beyond one does not matter.
+    const std::string machine = table.machine.substr(0, table.machine.find('*'));
+    const bool several = table.machine != machine;
+    const auto [known, is_new] = by_machine.try_emplace(machine + (several ? "*2" : ""));
+    if (is_new) {
+      const Fabric fabric = catalogue.fabric(known->first, table.network).value();
+      known->second = nccl::Communicator::create(fabric, catalogue.parts(), {}).value()->measured();
+    }
+    const auto& claimed = known->second;
     if (!claimed) continue;
     auto& range =
         seen.try_emplace({claimed->first, claimed->last}, nccl::MeasuredRange{INT64_MAX, 0})
