@@ -28,7 +28,8 @@ struct Bench {
   CompareContext context() const { return {catalogue().parts(), *engine, log}; }
 
   /// What nccl-tests would print on `setup`; every time is `slower` times what is simulated.
-  formats::NcclTestsTable table(const verify::Setup& setup, Collective collective = Collective::all_reduce,
+  formats::NcclTestsTable table(const verify::Setup& setup,
+                                Collective collective = Collective::all_reduce,
                                 double slower = 1) const {
     const auto communicator =
         nccl::Communicator::create(setup.fabric, catalogue().parts(), setup.options).value();
@@ -100,9 +101,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(KnownCause{"p2p-off", "dgx-a100", "", "NCCL_P2P_DISABLE", "1"},
                     KnownCause{"ll-forced", "dgx-h100", "", "NCCL_PROTO", "LL"},
                     KnownCause{"tree-forced", "dgx-h100", "", "NCCL_ALGO", "TREE"},
-                    KnownCause{"one-channel", "dgx-a100", "", "NCCL_MAX_NCHANNELS", "1"},
-                    KnownCause{"gdr-off", "dgx-h100*2", "ndr400-rail", "NCCL_NET_GDR_LEVEL",
-                               "LOC"}));
+                    KnownCause{"one-channel", "dgx-a100", "", "NCCL_MAX_NCHANNELS", "1"}));
 
 TEST(CompareTable, FindsNvlinkThatIsDown) {
   const Bench bench;
@@ -120,23 +119,29 @@ TEST(CompareTable, FindsNvlinkThatIsDown) {
 
 TEST(CompareTable, EvidenceInTheLogComesFirstAndRefutedCausesAreGone) {
   Bench bench;
-  const verify::Setup healthy = setup_of("dgx-h100*2", "ndr400-rail");
+  const verify::Setup healthy = setup_of("dgx-a100");
   verify::Setup sick = healthy;
-  sick.options.env["NCCL_NET_GDR_LEVEL"] = "LOC";
+  sick.options.env["NCCL_P2P_DISABLE"] = "1";
+  const auto table = bench.table(sick);
   bench.log = formats::find_nccl_info(
-      "a:1:1 [0] NCCL INFO NCCL_NET_GDR_LEVEL set by environment to LOC.\n"
-      "a:1:1 [0] NCCL INFO Channel 00/0 : 7[7] -> 8[0] [send] via NET/IB/0\n");
-  const auto result = compare_table(bench.table(sick), healthy, bench.context());
+      "a:1:1 [0] NCCL INFO NCCL_P2P_DISABLE set by environment to 1.\n"
+      "a:1:1 [0] NCCL INFO Channel 00 : 0[0] -> 1[1] via SHM/direct/direct\n");
+  const auto result = compare_table(table, healthy, bench.context());
   ASSERT_TRUE(result) << result.error().text();
   ASSERT_FALSE(result->causes.empty());
-  EXPECT_EQ(result->causes[0].key, "gdr-off");
-  EXPECT_EQ(result->causes[0].evidence[0], "line 1: NCCL_NET_GDR_LEVEL=LOC");
-  EXPECT_FALSE(names(*result, "sockets"));
+  EXPECT_EQ(result->causes[0].key, "p2p-off");
+  EXPECT_EQ(result->causes[0].evidence.size(), 2u);
   const auto findings = check_log(healthy, bench.context());
   ASSERT_TRUE(findings);
   EXPECT_EQ(std::count_if(findings->begin(), findings->end(),
                           [](const Finding& f) { return f.severity == Verdict::warning; }),
             1);
+
+  bench.log =
+      formats::find_nccl_info("a:1:1 [0] NCCL INFO Channel 00 : 0[0] -> 1[1] via P2P/CUMEM\n");
+  const auto refuted = compare_table(table, healthy, bench.context());
+  ASSERT_TRUE(refuted) << refuted.error().text();
+  EXPECT_FALSE(names(*refuted, "p2p-off"));
 }
 
 TEST(CompareTable, AsksForTheMachineThatFits) {
