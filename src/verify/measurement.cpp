@@ -6,6 +6,7 @@
 
 #include "fabric/yaml_reader.hpp"
 #include "isleway/core.hpp"
+#include "isleway/fabric/join.hpp"
 
 namespace isleway::verify {
 namespace {
@@ -125,6 +126,10 @@ Result<Fabric> fabric_of(const MeasuredTable& table, const Catalogue& catalogue)
   for (const std::string& fault : table.faults)
     if (fabric) fabric = with_fault(*fabric, fault);
   if (fabric && table.gpus_per_node > 0) fabric = with_first_gpus(*fabric, table.gpus_per_node);
+  // Part of a rack; of several, nobody says which.
+  const bool one = table.machine.find('*') == table.machine.npos;
+  if (fabric && one && table.ranks > 0 && table.ranks < static_cast<int>(fabric->gpu_count()))
+    fabric = with_first_ranks(*fabric, table.ranks);
   return fabric;
 }
 

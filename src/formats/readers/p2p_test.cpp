@@ -20,10 +20,13 @@ std::optional<std::string> table_name(std::string_view line) {
   return std::string(name);
 }
 
-/// "Device: 0, NVIDIA H100, pciBusID: 1b, ...": the number and the title.
+/// "Device: 0, NVIDIA H100, pciBusID: 1b, ...": the number and the title. Of the whole line,
+/// since "Device: " looks like what a launcher puts before lines.
 void add_device(std::string_view line, std::vector<std::string>& devices) {
-  constexpr std::string_view word = "Device:";
-  if (!line.starts_with(word)) return;
+  constexpr std::string_view word = "Device: ";
+  const std::size_t at = line.find(word);
+  if (at == std::string_view::npos) return;
+  line = line.substr(at);
   const std::size_t first = line.find(','), last = line.find(", pciBusID");
   if (first == std::string_view::npos || last == std::string_view::npos || last <= first) return;
   const auto number = parse_int(trim(line.substr(word.size(), first - word.size())));
@@ -49,7 +52,7 @@ Result<Document> read_tables(std::string_view text, const ReadContext& context) 
     if (auto name = table_name(line))
       grids.begin(std::move(*name), std::string(trim(line)), lines.number());
     else if (trim(line).starts_with("CPU ")) grids.close();  // latencies that the host sees
-    else if (!grids.take(line)) add_device(trim(line), found.devices);
+    else if (!grids.take(line)) add_device(*raw, found.devices);
   }
   found.tables = grids.finish();
   if (found.tables.empty())
