@@ -106,6 +106,9 @@ Result<std::vector<MeasuredTable>> load_measured_tables(const std::filesystem::p
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(folder, error))
     if (entry.path().extension() == ".yaml") files.push_back(entry.path());
+  if (error)
+    return fail(fmt::format("{} cannot be read: {}", folder.string(), error.message()),
+                "a folder of *.yaml files, as measurements/collectives");
   if (files.empty())
     return fail(fmt::format("{} holds no measured tables", folder.string()),
                 "a folder of *.yaml files, as measurements/collectives");
