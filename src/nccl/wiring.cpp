@@ -37,8 +37,7 @@ NcclWiring::NcclWiring(Context context, const CollectiveCall& call, const Decisi
   // What NCCL calls a message may be several here; its price is for all of them.
   const std::int64_t share = call.size.bytes / std::max(1, decision.channels);
   const std::int64_t whole = std::min(decision.chunking.slice_bytes, share);
-  if (whole > message)
-    message_share_ = static_cast<double>(message) / static_cast<double>(whole);
+  if (whole > message) message_share_ = static_cast<double>(message) / static_cast<double>(whole);
   if (algorithm_ == Algorithm::p2p) start_ += context_.timing.proxy_peer * network_peers(call);
 }
 

@@ -48,7 +48,7 @@ class NcclWiring final : public Wiring {
   Algorithm algorithm_;
   Protocol protocol_;
   int credits_ = kSlots;
-  double heads_ = 1;  ///< of CollNet direct
+  double heads_ = 1;          ///< of CollNet direct
   double message_share_ = 1;  ///< of the price of a message of NCCL's
   Time start_;
   bool in_place_;

@@ -1,6 +1,5 @@
 // Readers against damage, and NCCL's XML against itself.
 #include <gtest/gtest.h>  // before rapidcheck, which relies on it
-
 #include <rapidcheck/gtest.h>
 
 #include <filesystem>
