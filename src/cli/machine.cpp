@@ -1,6 +1,8 @@
 #include "cli/machine.hpp"
 
 #include <algorithm>
+#include <filesystem>
+#include <optional>
 
 #include "cli/expression.hpp"
 #include "cli/lists.hpp"
@@ -48,12 +50,13 @@ Result<NetworkPlan> read_network(const std::string& name, const Catalogue& catal
 
 /// Names that are neither files nor in the catalogue were probably meant to be one or the
 /// other; the catalogue's own message knows only of the latter.
-Error with_file_hint(Error error) {
-  error.hint += (error.hint.empty() ? "" : ", or ") +
-                std::string(
-                    "the path of a file that describes a machine; isleway machines lists "
-                    "the names");
+Error with_hint(Error error, const char* what) {
+  error.hint += (error.hint.empty() ? "" : ", or ") + std::string("the path of ") + what +
+                "; isleway machines lists the names";
   return error;
+}
+Error with_file_hint(Error error) {
+  return with_hint(std::move(error), "a file that describes a machine");
 }
 
 Result<Fabric> build(const MachineOptions& options, const Catalogue& catalogue,
@@ -62,6 +65,12 @@ Result<Fabric> build(const MachineOptions& options, const Catalogue& catalogue,
   if (!terms) return tl::unexpected(terms.error());
   const bool any_file =
       std::any_of(terms->begin(), terms->end(), [](const auto& term) { return term.is_file; });
+  std::optional<NetworkPlan> network;
+  if (!options.network.empty()) {
+    auto plan = read_network(options.network, catalogue);
+    if (!plan) return tl::unexpected(with_hint(plan.error(), "a network's YAML file"));
+    network = std::move(*plan);
+  }
   if (!any_file)
     return catalogue.fabric(options.machine, options.network).map_error(with_file_hint);
   Units units;
@@ -69,14 +78,10 @@ Result<Fabric> build(const MachineOptions& options, const Catalogue& catalogue,
     const auto fabric = term.is_file ? read_machine(term.name, options, catalogue, session)
                                      : catalogue.fabric(term.name).map_error(with_file_hint);
     if (!fabric) return fabric;
-    if (terms->size() == 1 && term.count == 1 && options.network.empty()) return fabric;
+    if (terms->size() == 1 && term.count == 1 && !network) return fabric;
     units.add(*fabric, term.count);
   }
-  if (!options.network.empty()) {
-    const auto plan = read_network(options.network, catalogue);
-    if (!plan) return tl::unexpected(plan.error());
-    units.plan = *plan;
-  }
+  if (network) units.plan = std::move(*network);
   return Fabric::make(options.machine, units.templates, units.unit_template, units.plan);
 }
 
