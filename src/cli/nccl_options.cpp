@@ -98,6 +98,12 @@ Result<NcclRequest> understand(const NcclOptions& options,
       .map([&] { return request; });
 }
 
+void add_engine_option(CLI::App& app, std::string& engine) {
+  OptionGroup(app, "Model")
+      .add_with_default("--engine", engine,
+                        "analytic (closed form) or flow (simulates every message)", "ENGINE");
+}
+
 std::map<std::string, std::string> nccl_environment() {
   std::map<std::string, std::string> found;
   for (char** variable = environ; *variable != nullptr; ++variable) {

@@ -27,6 +27,9 @@ void add_nccl_options(CLI::App& app, NcclOptions& options);
 /// Version and variables alone, for what asks for no call.
 void add_nccl_version_options(OptionGroup& group, NcclOptions& options);
 
+/// --engine, of commands that time with one engine.
+void add_engine_option(CLI::App& app, std::string& engine);
+
 /// As understood.
 struct NcclRequest {
   nccl::Options options;

@@ -141,12 +141,13 @@ std::string every_table(std::span<const verify::ComparedTable> tables) {
 }  // namespace
 
 std::string accuracy_page(std::span<const verify::ComparedTable> tables,
-                          std::span<const Validation> validations, const std::string& pictures) {
+                          std::span<const Validation> validations,
+                          std::span<const Picture> pictures, const std::string& folder) {
   std::string text = std::string(kHead) + result(tables) + peaks(tables) + worst_tables(tables) +
                      validated(validations) + every_table(tables);
   text += "## Curves\n\nMeasured (full) and simulated (dashed) bus bandwidth over size.\n";
-  for (const Picture& picture : accuracy_pictures(tables))
-    text += fmt::format("\n![{}]({}/{})\n", picture.title, pictures, picture.file);
+  for (const Picture& picture : pictures)
+    text += fmt::format("\n![{}]({}/{})\n", picture.title, folder, picture.file);
   return text;
 }
 

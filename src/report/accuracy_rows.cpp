@@ -7,8 +7,6 @@
 namespace isleway::report {
 namespace {
 
-constexpr nccl::Version kFirstKnown{2, 18, 0};
-
 std::string percent(double share) { return fmt::format("{:.0f}", 100 * share); }
 
 }  // namespace
@@ -30,7 +28,7 @@ verify::Group all_tables(std::span<const verify::ComparedTable> tables) {
 verify::Group known_releases(std::span<const verify::ComparedTable> tables) {
   verify::Group known = all_tables(tables);
   std::erase_if(known.tables, [](const verify::ComparedTable* table) {
-    return table->table->nccl.version < kFirstKnown;
+    return !verify::is_known_release(*table->table);
   });
   return known;
 }

@@ -60,9 +60,13 @@ MeasuredRow read_row(YamlFile& file, const YAML::Node& node) {
 
 }  // namespace
 
-bool calibrates(const MeasuredTable& table) {
+bool is_known_release(const MeasuredTable& table) {
   constexpr nccl::Version kFirstKnown{2, 18, 0};
-  return table.left_out.empty() && table.set_aside.empty() && table.nccl.version >= kFirstKnown;
+  return table.nccl.version >= kFirstKnown;
+}
+
+bool calibrates(const MeasuredTable& table) {
+  return table.left_out.empty() && table.set_aside.empty() && is_known_release(table);
 }
 
 Result<MeasuredTable> measured_table_from_yaml(const std::string& text, const std::string& name) {

@@ -26,16 +26,17 @@ struct Validation {
 };
 std::string validation_text(const Validation& validation);
 
-/// Markdown with everything: sources, errors, what was left out, cross-validation.
-/// `pictures` is where those of accuracy_pictures() will be, relative to the page.
-std::string accuracy_page(std::span<const verify::ComparedTable> tables,
-                          std::span<const Validation> validations, const std::string& pictures);
-
 /// Measured and predicted curves, one SVG for each kind of machine and collective.
 struct Picture {
   std::string file;  ///< "h100-all-reduce.svg"
   std::string title, svg;
 };
 std::vector<Picture> accuracy_pictures(std::span<const verify::ComparedTable> tables);
+
+/// Markdown with everything: sources, errors, what was left out, cross-validation, and the
+/// pictures, which lie in `folder` relative to the page.
+std::string accuracy_page(std::span<const verify::ComparedTable> tables,
+                          std::span<const Validation> validations,
+                          std::span<const Picture> pictures, const std::string& folder);
 
 }  // namespace isleway::report

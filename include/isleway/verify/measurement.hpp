@@ -37,6 +37,9 @@ struct MeasuredTable {
   std::vector<MeasuredRow> rows;
 };
 
+/// Whether the table is of a release of NCCL whose choices the model knows.
+bool is_known_release(const MeasuredTable& table);
+
 /// Whether constants are fitted on a table: what it was measured on is known, and its release of
 /// NCCL is one whose choices are.
 bool calibrates(const MeasuredTable& table);

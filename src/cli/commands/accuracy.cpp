@@ -50,19 +50,20 @@ Result<std::vector<report::Validation>> validate(const Catalogue& catalogue, con
 
 int write_page(const std::filesystem::path& folder, std::span<const verify::ComparedTable> compared,
                std::span<const report::Validation> validations) {
-  const std::string pictures = "accuracy";
+  const std::string beside = "accuracy";
   std::error_code error;
-  std::filesystem::create_directories(folder / pictures, error);
+  std::filesystem::create_directories(folder / beside, error);
   if (error)
-    return report(Error{{(folder / pictures).string()},
+    return report(Error{{(folder / beside).string()},
                         "cannot be made: " + error.message(),
                         "a folder that may be written to",
                         {}});
-  for (const report::Picture& picture : report::accuracy_pictures(compared))
-    if (print_to((folder / pictures / picture.file).string(), picture.svg) != Exit::good)
+  const auto pictures = report::accuracy_pictures(compared);
+  for (const report::Picture& picture : pictures)
+    if (print_to((folder / beside / picture.file).string(), picture.svg) != Exit::good)
       return Exit::critical;
   return print_to((folder / "accuracy.md").string(),
-                  report::accuracy_page(compared, validations, pictures));
+                  report::accuracy_page(compared, validations, pictures, beside));
 }
 
 int run(const AccuracyOptions& options, Session& session) {

@@ -147,9 +147,7 @@ std::function<int(Session&)> set_up(CLI::App& app) {
   measured.add("--collective", options->collective, "Which one, for tables that do not say",
                "NAME");
   add_nccl_options(app, options->nccl);
-  OptionGroup model(app, "Model");
-  model.add_with_default("--engine", options->engine,
-                         "analytic (closed form) or flow (simulates every message)", "ENGINE");
+  add_engine_option(app, options->engine);
   app.footer(
       "Examples:\n"
       "  isleway compare all_reduce.txt -m dgx-h100\n"

@@ -64,9 +64,7 @@ std::function<int(Session&)> set_up(CLI::App& app) {
   tests.add_with_default("-r,--root", options->root, "Root of broadcast, reduce, gather, scatter",
                          "RANK");
   add_nccl_options(app, options->nccl);
-  OptionGroup model(app, "Model");
-  model.add_with_default("--engine", options->engine,
-                         "analytic (closed form) or flow (simulates every message)", "ENGINE");
+  add_engine_option(app, options->engine);
   app.footer(
       "Examples:\n"
       "  isleway explain all_reduce -m dgx-h100\n"
