@@ -10,10 +10,14 @@ function(isleway_room name)
 endfunction()
 
 # Collects what the files of src/<room>/<folder> define, one `const <Type> <stem>_<suffix>`
-# each, into a function <folder>() that returns them sorted by file name. So a new reader,
-# writer or command is one new file. A table made by the build, unlike static
+# each, into a function <folder>() (or of another name, given last) that returns them sorted by
+# file name. So a new reader, writer or command is one new file. A table made by the build, unlike static
 # initialisers, is not dropped from static libraries and has no order to get wrong.
 function(isleway_registry room folder type suffix header namespace)
+  set(function ${folder})
+  if(ARGC GREATER 6)
+    set(function ${ARGV6})
+  endif()
   file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${room}/${folder}/*.cpp)
   list(SORT files)
   set(declarations "")
@@ -31,7 +35,7 @@ function(isleway_registry room folder type suffix header namespace)
 namespace ${namespace} {
 
 ${declarations}
-std::span<const ${type}* const> ${folder}() {
+std::span<const ${type}* const> ${function}() {
   static constexpr std::array<const ${type}*, ${count}> all = {
 ${pointers}  };
   return all;

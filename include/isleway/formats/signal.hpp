@@ -34,7 +34,8 @@ struct SignalReader {
   const char* title;
   /// How sure it is that `text` holds its output, 0 to 100, by content alone.
   int (*recognise)(std::string_view text);
-  /// Appends what `text` states. Damage becomes notices; never fails.
+  /// Appends what `text` states. Damage becomes notices; never fails. `from` is the file and
+  /// the line at which `text` starts in it, 0 or 1 for the first.
   void (*read)(std::string_view text, const Location& from, Signals& signals, Notices& notices);
 };
 std::span<const SignalReader* const> signal_readers();
