@@ -31,3 +31,29 @@ if(ISLEWAY_SANITIZE)
   # Also where memory is not touched wrongly, as in text[0] of an empty text.
   add_compile_definitions(_GLIBCXX_ASSERTIONS)
 endif()
+
+# Without a compiler cache, parsing the standard library and fmt again and again is a third of
+# a cold build: the cache would not survive precompiled headers, so it is one or the other.
+if(CMAKE_CXX_COMPILER_LAUNCHER)
+  set(ISLEWAY_PCH_DEFAULT OFF)
+else()
+  set(ISLEWAY_PCH_DEFAULT ON)
+endif()
+option(ISLEWAY_PCH "Precompile the big headers" ${ISLEWAY_PCH_DEFAULT})
+
+# Precompiles the headers given with the first target that asks, and lets the others of `group` reuse it.
+function(isleway_precompile target group)
+  if(NOT ISLEWAY_PCH)
+    return()
+  endif()
+  get_property(owner GLOBAL PROPERTY isleway_precompiled_${group})
+  if(owner)
+    target_precompile_headers(${target} REUSE_FROM ${owner})
+  else()
+    set_property(GLOBAL PROPERTY isleway_precompiled_${group} ${target})
+    target_precompile_headers(${target} PRIVATE ${ARGN})
+  endif()
+endfunction()
+set(isleway_common_headers <algorithm> <array> <cmath> <functional> <map> <memory> <numeric>
+  <optional> <set> <span> <string> <unordered_map> <variant> <vector> <fmt/format.h>
+  <tl/expected.hpp>)
