@@ -2,7 +2,8 @@
 function(isleway_room name)
   cmake_parse_arguments(arg "" "" "USES;LIBRARIES" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cpp)
-  list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
+  # Programs have their main, libraries that programs load what they export.
+  list(FILTER sources EXCLUDE REGEX "/main\\.cpp$|/exports/")
   add_library(isleway_${name} STATIC ${sources})
   target_include_directories(isleway_${name} PUBLIC ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
   list(TRANSFORM arg_USES PREPEND isleway_)

@@ -8,6 +8,7 @@
 #include "formats/cpu_mask.hpp"
 #include "formats/topo_grid.hpp"
 #include "isleway/core/text.hpp"
+#include "isleway/fabric/host_cpu.hpp"
 #include "isleway/formats.hpp"
 
 namespace isleway::formats {
@@ -79,26 +80,10 @@ class HostMatrix {
     return kind >= PathKind::pix && kind <= PathKind::sys ? name_of(kind) : "SYS";
   }
 
-  /// The CPU over C2C where there is one, else the root of the PCIe tree.
-  std::optional<DeviceIndex> cpu_of(DeviceIndex device) const {
-    if (const auto link = c2c_link(device)) return unit_.peer(*link, device);
-    while (const auto up = unit_.pcie_uplink(device)) device = unit_.peer(*up, device);
-    if (unit_.device(device).kind != DeviceKind::cpu) return std::nullopt;
-    return device;
-  }
-
-  std::optional<std::uint32_t> c2c_link(DeviceIndex gpu) const {
-    for (const std::uint32_t link : unit_.links_at(gpu))
-      if (unit_.link(link).kind == LinkKind::c2c &&
-          unit_.device(unit_.peer(link, gpu)).kind == DeviceKind::cpu)
-        return link;
-    return std::nullopt;
-  }
-
   /// nvidia-smi stops after six ranges: "0,2,4,6,8,10" where sockets take turns.
   std::string cpu_affinity(DeviceIndex gpu) const {
     constexpr std::size_t most_ranges = 6;
-    const auto cpu = cpu_of(gpu);
+    const auto cpu = host_cpu(unit_, gpu);
     const auto mask = cpu ? CpuMask::from_words(unit_.device(*cpu).cpu().affinity) : std::nullopt;
     const std::string ranges = mask ? mask->ranges() : std::string();
     std::vector<std::string_view> pieces = split(ranges, ',');
@@ -113,20 +98,20 @@ class HostMatrix {
   }
 
   std::string numa_affinity(DeviceIndex gpu) const {
-    const auto cpu = cpu_of(gpu);
+    const auto cpu = host_cpu(unit_, gpu);
     if (!cpu || unit_.device(*cpu).cpu().numa < 0) return "N/A";
     std::string nodes = fmt::format("{}", unit_.device(*cpu).cpu().numa);
     // The first node of each GPU holds its memory; the others are kept for MIG instances.
     constexpr int blackwell = 100;
     for (std::size_t i = 0; i < gpus_.size(); ++i)
-      if (unit_.device(gpus_[i]).gpu().sm >= blackwell && c2c_link(gpus_[i]) &&
-          cpu_of(gpus_[i]) == cpu)
+      if (unit_.device(gpus_[i]).gpu().sm >= blackwell && c2c_link(unit_, gpus_[i]) &&
+          host_cpu(unit_, gpus_[i]) == cpu)
         nodes += fmt::format(",{}-{}", own_numa_node(i) + 1, own_numa_node(i) + kNodesOfGpu - 1);
     return nodes;
   }
 
   std::string gpu_numa(DeviceIndex gpu) const {
-    if (!c2c_link(gpu)) return "N/A";
+    if (!c2c_link(unit_, gpu)) return "N/A";
     const auto position = std::find(gpus_.begin(), gpus_.end(), gpu) - gpus_.begin();
     return fmt::format("{}", own_numa_node(static_cast<std::size_t>(position)));
   }
