@@ -13,8 +13,9 @@ using model::Precision;
 struct Tile {
   std::int64_t m, n;
 };
-constexpr std::array kTiles = {Tile{256, 128}, Tile{128, 256}, Tile{128, 128}, Tile{64, 256},
-                               Tile{64, 128},  Tile{128, 64},  Tile{64, 64}};
+constexpr std::array kTiles = {Tile{256, 128}, Tile{128, 256}, Tile{128, 128},
+                               Tile{64, 256},  Tile{64, 128},  Tile{128, 64},
+                               Tile{64, 64},   Tile{32, 128},  Tile{16, 128}};
 /// Ways to divide k among SMs where the result has fewer tiles than there are SMs.
 constexpr std::int64_t kMostSplits = 64;
 constexpr std::int64_t kLeastSplitColumns = 256;
