@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
+#include <set>
 
 #include "fabric/edit.hpp"
 
@@ -51,6 +53,21 @@ Result<void> check_joinable(const Fabric& fabric, int hosts) {
   return {};
 }
 
+/// A copy that keeps of its GPUs those at the positions `kept`, which are sorted.
+Result<std::shared_ptr<const Unit>> without_other_gpus(const Unit& unit,
+                                                       const std::vector<std::size_t>& kept) {
+  std::set<std::pair<int, int>> wanted;  // host, index
+  for (const std::size_t position : kept) {
+    const Device& gpu = unit.device(unit.gpus()[position]);
+    wanted.emplace(gpu.host, gpu.index);
+  }
+  UnitParts parts = unit.parts();
+  remove_devices(parts, [&](const Device& device) {
+    return device.kind == DeviceKind::gpu && !wanted.contains({device.host, device.index});
+  });
+  return Unit::make(std::move(parts));
+}
+
 }  // namespace
 
 Result<Fabric> with_joined_hosts(const Fabric& fabric, int hosts) {
@@ -83,30 +100,30 @@ Result<Fabric> with_first_ranks(const Fabric& fabric, int n) {
   if (n < 1 || static_cast<std::uint32_t>(n) > fabric.gpu_count())
     return fail(fmt::format("{} GPUs of {}", n, fabric.name()),
                 fmt::format("1 to {}", fabric.gpu_count()));
+  std::vector<GpuId> first(static_cast<std::size_t>(n));
+  std::iota(first.begin(), first.end(), GpuId{0});
+  return with_ranks(fabric, first);
+}
+
+Result<Fabric> with_ranks(const Fabric& fabric, std::span<const GpuId> ranks) {
   auto templates = fabric.templates();
   auto unit_template = fabric.unit_templates();
-  std::map<std::pair<std::uint32_t, std::size_t>, std::uint32_t> cut;  // by what is kept of what
-  auto left = static_cast<std::size_t>(n);
+  // By what is kept of what.
+  std::map<std::pair<std::uint32_t, std::vector<std::size_t>>, std::uint32_t> cut;
+  auto next = ranks.begin();
+  GpuId base = 0;
   for (std::uint32_t& which : unit_template) {
     const Unit& unit = *fabric.templates()[which];
-    const std::size_t kept = std::min(left, unit.gpus().size());
-    left -= kept;
-    if (kept == unit.gpus().size()) continue;
+    const std::size_t all = unit.gpus().size();
+    std::vector<std::size_t> kept;
+    for (; next != ranks.end() && *next < base + all; ++next) kept.push_back(*next - base);
+    base += static_cast<GpuId>(all);
+    if (kept.size() == all) continue;
     const auto [known, is_new] =
-        cut.try_emplace({which, kept}, static_cast<std::uint32_t>(templates.size()));
+        cut.try_emplace({which, std::move(kept)}, static_cast<std::uint32_t>(templates.size()));
     which = known->second;
     if (!is_new) continue;
-    const std::vector<DeviceIndex> gone(unit.gpus().begin() + static_cast<std::ptrdiff_t>(kept),
-                                        unit.gpus().end());
-    UnitParts parts = unit.parts();
-    remove_devices(parts, [&](const Device& device) {
-      return std::any_of(gone.begin(), gone.end(), [&](DeviceIndex gpu) {
-        const Device& other = unit.device(gpu);
-        return device.kind == other.kind && device.host == other.host &&
-               device.index == other.index;
-      });
-    });
-    auto changed = Unit::make(std::move(parts));
+    auto changed = without_other_gpus(unit, known->first.second);
     if (!changed) return tl::unexpected(changed.error());
     templates.push_back(*std::move(changed));
   }

@@ -1,0 +1,41 @@
+#include <array>
+#include <vector>
+
+#include "isleway/core/text.hpp"
+#include "isleway/plan/train.hpp"
+
+namespace isleway::plan {
+namespace {
+
+struct Entry {
+  const char* name;
+  Framework framework;
+};
+
+Framework early_megatron() {
+  Framework framework;
+  framework.tensor_overlap = framework.data_overlap = framework.pipeline_overlap = false;
+  framework.node_limited = false;
+  return framework;
+}
+
+Framework torchtitan() {
+  Framework framework;
+  framework.tensor_overlap = false;
+  return framework;
+}
+
+}  // namespace
+
+Result<Framework> parse_framework(std::string_view text) {
+  const std::array<Entry, 3> all = {
+      {{"megatron", {}}, {"megatron-2021", early_megatron()}, {"torchtitan", torchtitan()}}};
+  std::vector<std::string> known;
+  for (const Entry& entry : all) {
+    if (equal_ignoring_case(entry.name, text)) return entry.framework;
+    known.emplace_back(entry.name);
+  }
+  return fail_unknown("framework", text, known);
+}
+
+}  // namespace isleway::plan

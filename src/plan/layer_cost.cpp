@@ -1,0 +1,262 @@
+#include "plan/layer_cost.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+
+namespace isleway::plan {
+namespace {
+
+using model::Operation;
+using model::Recompute;
+
+constexpr double kBf16 = 2;
+
+/// Everything that prices of layers are made from.
+class LayerPricer {
+ public:
+  LayerPricer(const TrainJob& job, const TrainLayout& layout, const Interconnect& interconnect,
+              const ComputeModel& compute, const TrainingConstants& constants)
+      : job_(job),
+        layout_(layout),
+        interconnect_(interconnect),
+        compute_(compute),
+        constants_(constants),
+        groups_(groups_of(layout)),
+        shard_(shard_of(layout)),
+        work_(work_of(job, layout)) {}
+
+  Result<LayerCost> layer(const model::Layer& layer);
+  Result<LayerCost> head();
+
+ private:
+  void add_kernels(const std::vector<Operation>& operations, LayerCost& cost);
+  void add_host(int kernels, LayerCost& cost) const;
+  void add_memory(const model::Layer& layer, LayerCost& cost) const;
+  double seconds(Collective collective, const GroupShape& group, double bytes);
+  void add_tensor(const model::LayerTraffic& traffic, LayerCost& cost);
+  void add_context(const model::LayerTraffic& traffic, LayerCost& cost);
+  void add_experts(const model::Layer& layer, const model::LayerTraffic& traffic, LayerCost& cost);
+  double host_crossings(const model::FeedForward& feed) const;
+  bool computed_again(const Operation& op) const;
+
+  const TrainJob& job_;
+  const TrainLayout& layout_;
+  const Interconnect& interconnect_;
+  const ComputeModel& compute_;
+  const TrainingConstants& constants_;
+  Groups groups_;
+  model::Shard shard_;
+  model::Work work_;
+  std::optional<Error> error_;
+  double gemms_forward_ = 0, gemms_backward_ = 0, attention_forward_ = 0, attention_backward_ = 0;
+};
+
+double LayerPricer::seconds(Collective collective, const GroupShape& group, double bytes) {
+  if (group.ranks() < 2 || bytes <= 0) return 0;
+  const auto curve = interconnect_.curve(collective, group);
+  if (curve) return (*curve)->seconds(bytes);
+  if (!error_) error_ = curve.error();
+  return 0;
+}
+
+bool LayerPricer::computed_again(const Operation& op) const {
+  if (layout_.recompute == Recompute::full) return true;
+  if (layout_.recompute == Recompute::selective)
+    return op.kind == Operation::Kind::attention && !job_.fused_attention;
+  if (layout_.recompute != Recompute::pointwise) return false;
+  const std::string_view name = op.name;
+  return name == "activation" || name == "expert activation" || name == "norm and residual" ||
+         name == "kv up" || name == "q up" || name == "low-rank norms";
+}
+
+void LayerPricer::add_kernels(const std::vector<Operation>& operations, LayerCost& cost) {
+  gemms_forward_ = gemms_backward_ = attention_forward_ = attention_backward_ = 0;
+  int kernels = 0;
+  const double context = work_.context;
+  for (const Operation& op : operations) {
+    const std::string_view name = op.name;
+    // The router and the vocabulary stay in 16 bits whatever the recipe.
+    const auto precision =
+        name == "router" || name == "vocabulary" ? model::Precision::bf16 : job_.precision;
+    const double forward =
+        compute_.operation(op, precision, context, false).seconds() / constants_.sustained;
+    const double backward =
+        compute_.operation(op, precision, context, true).seconds() / constants_.sustained;
+    cost.forward += forward;
+    cost.backward += backward;
+    if (computed_again(op)) cost.again += forward;
+    if (op.kind == Operation::Kind::gemm) {
+      gemms_forward_ += forward;
+      gemms_backward_ += backward;
+      cost.weight_gradient += backward / 2;
+    } else if (op.kind == Operation::Kind::attention) {
+      attention_forward_ += forward;
+      attention_backward_ += backward;
+    }
+    kernels += op.kernels;
+  }
+  add_host(kernels, cost);
+}
+
+/// The host launches ahead of the GPU; where it cannot keep up, the GPU waits.
+void LayerPricer::add_host(int kernels, LayerCost& cost) const {
+  if (job_.framework.graphs) return;
+  const double launch = compute_.host_launch(kernels).seconds() * constants_.launches;
+  cost.host_forward = std::max(0.0, launch - cost.forward);
+  cost.host_backward = std::max(0.0, launch - cost.backward - cost.again);
+}
+
+void LayerPricer::add_memory(const model::Layer& layer, LayerCost& cost) const {
+  const std::int64_t hidden = job_.model.hidden;
+  cost.activations = model::activation_bytes(layer, hidden, shard_, work_, layout_.recompute,
+                                             job_.fused_attention);
+  if (layout_.recompute == Recompute::full)
+    cost.working = model::activation_bytes(layer, hidden, shard_, work_, Recompute::none,
+                                           job_.fused_attention);
+  const model::LayerParameters weights = model::parameters(layer, hidden);
+  cost.dense_weights = static_cast<double>(weights.sharded()) / layout_.tensor +
+                       static_cast<double>(weights.replicated);
+  cost.expert_weights =
+      static_cast<double>(weights.experts) / (layout_.expert * layout_.expert_tensor);
+}
+
+void LayerPricer::add_tensor(const model::LayerTraffic& traffic, LayerCost& cost) {
+  if (layout_.tensor == 1) return;
+  const double bytes = traffic.tensor * kBf16;
+  // With sequence parallelism an all-reduce falls into its two halves.
+  const double once = layout_.sequence
+                          ? seconds(Collective::all_gather, groups_.tensor, bytes) +
+                                seconds(Collective::reduce_scatter, groups_.tensor, bytes)
+                          : seconds(Collective::all_reduce, groups_.tensor, bytes);
+  Passing& tensor = cost.tensor;
+  tensor.bytes = bytes;
+  const bool again = layout_.recompute == Recompute::full;
+  tensor.calls = traffic.tensor_calls * (again ? 3 : 2) * (layout_.sequence ? 2 : 1);
+  tensor.forward = once * traffic.tensor_calls;
+  tensor.backward = tensor.forward * (again ? 2 : 1);
+  const double share = job_.framework.tensor_overlap ? constants_.tensor_hidden : 0;
+  tensor.shown_forward = tensor.forward - share * std::min(tensor.forward, gemms_forward_);
+  tensor.shown_backward = tensor.backward - share * std::min(tensor.backward, gemms_backward_);
+}
+
+void LayerPricer::add_context(const model::LayerTraffic& traffic, LayerCost& cost) {
+  if (layout_.context == 1 || traffic.context == 0) return;
+  const int ranks = layout_.context;
+  const double bytes = traffic.context * kBf16;
+  Passing& context = cost.context;
+  context.bytes = bytes;
+  if (layout_.context_method == ContextMethod::all_gather) {
+    context.forward = seconds(Collective::all_gather, groups_.context, bytes * ranks);
+    context.backward =
+        context.forward + seconds(Collective::reduce_scatter, groups_.context, bytes * ranks);
+    context.shown_forward = context.forward;
+    context.shown_backward = context.backward;
+    context.calls = 3;
+  } else if (layout_.context_method == ContextMethod::all_to_all) {
+    // Queries and results go both ways as well.
+    const double all = bytes + 2 * static_cast<double>(work_.tokens) *
+                                   static_cast<double>(job_.model.hidden) / layout_.tensor * kBf16;
+    context.forward = seconds(Collective::all_to_all, groups_.context, all);
+    context.backward = context.forward;
+    context.shown_forward = context.shown_backward = context.forward;
+    context.bytes = all;
+    context.calls = 2;
+  } else {
+    // Around the ring while a part of the attention is computed.
+    const double step = seconds(Collective::sendrecv, groups_.context, bytes);
+    const double twice = seconds(Collective::sendrecv, groups_.context, 2 * bytes);
+    const double part = 1.0 / ranks;
+    context.forward = (ranks - 1) * step;
+    context.backward = (ranks - 1) * twice;
+    context.shown_forward = (ranks - 1) * std::max(0.0, step - part * attention_forward_);
+    context.shown_backward = (ranks - 1) * std::max(0.0, twice - part * attention_backward_);
+    context.calls = 2 * (ranks - 1);
+  }
+}
+
+/// Experts' traffic that crosses between hosts, over what it were if a token went there anew
+/// for each of its experts.
+double LayerPricer::host_crossings(const model::FeedForward& feed) const {
+  const int domain = interconnect_.domain_size();
+  const double domains = static_cast<double>(layout_.expert * layout_.expert_tensor) / domain;
+  if (!job_.framework.node_limited || domains <= 1) return 1;
+  const double picks = static_cast<double>(feed.topk);
+  return domains * (1 - std::pow(1 - 1 / domains, picks)) / picks;
+}
+
+void LayerPricer::add_experts(const model::Layer& layer, const model::LayerTraffic& traffic,
+                              LayerCost& cost) {
+  if (traffic.experts == 0) return;
+  Passing& experts = cost.experts;
+  experts.bytes = traffic.experts * kBf16 * host_crossings(layer.feed_forward);
+  const bool again = layout_.recompute == Recompute::full;
+  experts.calls = again ? 6 : 4;
+  const double once = seconds(Collective::all_to_all, groups_.expert, experts.bytes);
+  experts.forward = 2 * once;
+  experts.backward = (again ? 4 : 2) * once;
+  const double share = job_.framework.expert_overlap ? constants_.expert_hidden : 0;
+  experts.shown_forward = experts.forward - share * std::min(experts.forward, cost.forward);
+  experts.shown_backward = experts.backward - share * std::min(experts.backward, cost.backward);
+}
+
+Result<LayerCost> LayerPricer::layer(const model::Layer& layer) {
+  LayerCost cost;
+  add_kernels(model::operations(layer, job_.model.hidden, shard_, work_), cost);
+  add_memory(layer, cost);
+  const model::LayerTraffic traffic = model::traffic(layer, job_.model.hidden, shard_, work_);
+  add_tensor(traffic, cost);
+  add_context(traffic, cost);
+  add_experts(layer, traffic, cost);
+  if (error_) return tl::unexpected(*error_);
+  return cost;
+}
+
+Result<LayerCost> LayerPricer::head() {
+  LayerCost cost;
+  add_kernels(model::head_operations(job_.model, shard_, work_), cost);
+  cost.again = 0;
+  cost.dense_weights =
+      static_cast<double>(job_.model.vocabulary * job_.model.hidden) / layout_.tensor;
+  cost.working = model::logits_bytes(job_.model, shard_, work_);
+  model::LayerTraffic traffic;
+  traffic.tensor = static_cast<double>(work_.tokens * job_.model.hidden);
+  traffic.tensor_calls = 1;
+  add_tensor(traffic, cost);
+  if (error_) return tl::unexpected(*error_);
+  return cost;
+}
+
+}  // namespace
+
+model::Shard shard_of(const TrainLayout& layout) {
+  return {layout.tensor, layout.expert_tensor, layout.expert, layout.sequence};
+}
+
+model::Work work_of(const TrainJob& job, const TrainLayout& layout) {
+  model::Work work;
+  work.tokens = job.sequence * layout.micro_batch / layout.context;
+  work.sequences = layout.micro_batch;
+  work.context = static_cast<double>(job.sequence) / 2;
+  work.imbalance = job.imbalance;
+  return work;
+}
+
+Result<std::vector<LayerCost>> layer_costs(const TrainJob& job, const TrainLayout& layout,
+                                           const Interconnect& interconnect,
+                                           const ComputeModel& compute,
+                                           const TrainingConstants& constants) {
+  LayerPricer pricer(job, layout, interconnect, compute, constants);
+  std::vector<LayerCost> costs;
+  for (const model::Layer& layer : job.model.kinds) {
+    auto cost = pricer.layer(layer);
+    if (!cost) return tl::unexpected(cost.error());
+    costs.push_back(*cost);
+  }
+  auto head = pricer.head();
+  if (!head) return tl::unexpected(head.error());
+  costs.push_back(*head);
+  return costs;
+}
+
+}  // namespace isleway::plan

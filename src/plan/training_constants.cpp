@@ -1,0 +1,36 @@
+#include "plan/training_constants.hpp"
+
+#include <array>
+#include <string>
+
+namespace isleway::plan {
+
+Result<TrainingConstants> TrainingConstants::read(const Parts& parts) {
+  TrainingConstants all;
+  struct Entry {
+    const char* key;
+    double TrainingConstants::*member;
+    double unit;
+  };
+  static constexpr std::array<Entry, 10> kEntries = {{
+      {"train.tensor_hidden", &TrainingConstants::tensor_hidden, 1},
+      {"train.expert_hidden", &TrainingConstants::expert_hidden, 1},
+      {"train.data_hidden", &TrainingConstants::data_hidden, 1},
+      {"train.beside", &TrainingConstants::beside, 1},
+      {"train.sustained", &TrainingConstants::sustained, 1},
+      {"train.launches", &TrainingConstants::launches, 1},
+      {"train.step_overhead", &TrainingConstants::step_overhead, 1e-6},
+      {"train.optimizer_rate", &TrainingConstants::optimizer_rate, 1},
+      {"train.fragmentation", &TrainingConstants::fragmentation, 1},
+      {"train.context", &TrainingConstants::context_bytes, 1e9},
+  }};
+  for (const Entry& entry : kEntries) {
+    const Constant* constant = parts.constant(entry.key);
+    if (constant == nullptr)
+      return fail(std::string("there is no constant ") + entry.key, "one in machines/parts");
+    all.*entry.member = constant->value * entry.unit;
+  }
+  return all;
+}
+
+}  // namespace isleway::plan
