@@ -12,6 +12,27 @@ using model::Recompute;
 
 constexpr double kBf16 = 2;
 
+void add_memory(const TrainJob& job, const TrainLayout& layout, const model::Layer& layer,
+                LayerCost& cost) {
+  const std::int64_t hidden = job.model.hidden;
+  const auto kept = [&](Recompute recompute) {
+    return model::activation_bytes(layer, hidden, shard_of(layout), work_of(job, layout), recompute,
+                                   job.fused_attention);
+  };
+  cost.activations = kept(layout.recompute);
+  if (layout.recompute == Recompute::full) cost.working = kept(Recompute::none);
+  const model::LayerParameters weights = model::parameters(layer, hidden);
+  cost.dense_weights = static_cast<double>(weights.sharded()) / layout.tensor +
+                       static_cast<double>(weights.replicated);
+  cost.expert_weights =
+      static_cast<double>(weights.experts) / (layout.expert * layout.expert_tensor);
+}
+
+void add_head_memory(const TrainJob& job, const TrainLayout& layout, LayerCost& cost) {
+  cost.dense_weights = static_cast<double>(job.model.vocabulary * job.model.hidden) / layout.tensor;
+  cost.working = model::logits_bytes(job.model, shard_of(layout), work_of(job, layout));
+}
+
 /// Everything that prices of layers are made from.
 class LayerPricer {
  public:
@@ -32,7 +53,6 @@ class LayerPricer {
  private:
   void add_kernels(const std::vector<Operation>& operations, LayerCost& cost);
   void add_host(int kernels, LayerCost& cost) const;
-  void add_memory(const model::Layer& layer, LayerCost& cost) const;
   double seconds(Collective collective, const GroupShape& group, double bytes);
   void add_tensor(const model::LayerTraffic& traffic, LayerCost& cost);
   void add_context(const model::LayerTraffic& traffic, LayerCost& cost);
@@ -105,20 +125,6 @@ void LayerPricer::add_host(int kernels, LayerCost& cost) const {
   const double launch = compute_.host_launch(kernels).seconds() * constants_.launches;
   cost.host_forward = std::max(0.0, launch - cost.forward);
   cost.host_backward = std::max(0.0, launch - cost.backward - cost.again);
-}
-
-void LayerPricer::add_memory(const model::Layer& layer, LayerCost& cost) const {
-  const std::int64_t hidden = job_.model.hidden;
-  cost.activations = model::activation_bytes(layer, hidden, shard_, work_, layout_.recompute,
-                                             job_.fused_attention);
-  if (layout_.recompute == Recompute::full)
-    cost.working = model::activation_bytes(layer, hidden, shard_, work_, Recompute::none,
-                                           job_.fused_attention);
-  const model::LayerParameters weights = model::parameters(layer, hidden);
-  cost.dense_weights = static_cast<double>(weights.sharded()) / layout_.tensor +
-                       static_cast<double>(weights.replicated);
-  cost.expert_weights =
-      static_cast<double>(weights.experts) / (layout_.expert * layout_.expert_tensor);
 }
 
 void LayerPricer::add_tensor(const model::LayerTraffic& traffic, LayerCost& cost) {
@@ -203,7 +209,7 @@ void LayerPricer::add_experts(const model::Layer& layer, const model::LayerTraff
 Result<LayerCost> LayerPricer::layer(const model::Layer& layer) {
   LayerCost cost;
   add_kernels(model::operations(layer, job_.model.hidden, shard_, work_), cost);
-  add_memory(layer, cost);
+  add_memory(job_, layout_, layer, cost);
   const model::LayerTraffic traffic = model::traffic(layer, job_.model.hidden, shard_, work_);
   add_tensor(traffic, cost);
   add_context(traffic, cost);
@@ -216,9 +222,7 @@ Result<LayerCost> LayerPricer::head() {
   LayerCost cost;
   add_kernels(model::head_operations(job_.model, shard_, work_), cost);
   cost.again = 0;
-  cost.dense_weights =
-      static_cast<double>(job_.model.vocabulary * job_.model.hidden) / layout_.tensor;
-  cost.working = model::logits_bytes(job_.model, shard_, work_);
+  add_head_memory(job_, layout_, cost);
   model::LayerTraffic traffic;
   traffic.tensor = static_cast<double>(work_.tokens * job_.model.hidden);
   traffic.tensor_calls = 1;
@@ -256,6 +260,14 @@ Result<std::vector<LayerCost>> layer_costs(const TrainJob& job, const TrainLayou
   auto head = pricer.head();
   if (!head) return tl::unexpected(head.error());
   costs.push_back(*head);
+  return costs;
+}
+
+std::vector<LayerCost> layer_memory(const TrainJob& job, const TrainLayout& layout) {
+  std::vector<LayerCost> costs(job.model.kinds.size() + 1);
+  for (std::size_t i = 0; i < job.model.kinds.size(); ++i)
+    add_memory(job, layout, job.model.kinds[i], costs[i]);
+  add_head_memory(job, layout, costs.back());
   return costs;
 }
 

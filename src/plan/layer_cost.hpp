@@ -48,6 +48,9 @@ Result<std::vector<LayerCost>> layer_costs(const TrainJob& job, const TrainLayou
                                            const ComputeModel& compute,
                                            const TrainingConstants& constants);
 
+/// The same with memory and weights only.
+std::vector<LayerCost> layer_memory(const TrainJob& job, const TrainLayout& layout);
+
 model::Shard shard_of(const TrainLayout& layout);
 model::Work work_of(const TrainJob& job, const TrainLayout& layout);
 

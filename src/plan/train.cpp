@@ -83,7 +83,7 @@ const char* name_of(Part part) { return kPartNames[static_cast<std::size_t>(part
 TrainModel::TrainModel(TrainJob job, const Interconnect& interconnect, ComputeModel compute,
                        const Parts& parts, double memory_capacity)
     : state_(std::make_unique<State>(State{std::move(job), interconnect, std::move(compute),
-                                           memory_capacity, TrainingConstants::read(parts)}) {}
+                                           memory_capacity, TrainingConstants::read(parts)})) {}
 TrainModel::~TrainModel() = default;
 TrainModel::TrainModel(TrainModel&&) noexcept = default;
 
