@@ -1,13 +1,13 @@
-#include "cli/expression.hpp"
+#include "formats/expression.hpp"
 
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
 
-#include "cli/lists.hpp"
+#include "formats/index_list.hpp"
 
-namespace isleway::cli {
+namespace isleway::formats {
 namespace {
 
 TEST(Expression, NamesAndCounts) {
@@ -52,4 +52,4 @@ TEST(Indices, RefusesWhatIsNoIndex) {
 }
 
 }  // namespace
-}  // namespace isleway::cli
+}  // namespace isleway::formats

@@ -1,10 +1,10 @@
-#include "cli/expression.hpp"
+#include "formats/expression.hpp"
 
 #include <filesystem>
 
 #include "isleway/core.hpp"
 
-namespace isleway::cli {
+namespace isleway::formats {
 namespace {
 
 constexpr std::int64_t kMostCopies = 1'000'000;
@@ -48,4 +48,4 @@ Result<std::vector<MachineTerm>> parse_expression(std::string_view text) {
   return terms;
 }
 
-}  // namespace isleway::cli
+}  // namespace isleway::formats

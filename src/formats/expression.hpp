@@ -7,7 +7,7 @@
 
 #include "isleway/core/error.hpp"
 
-namespace isleway::cli {
+namespace isleway::formats {
 
 struct MachineTerm {
   std::string name;
@@ -19,4 +19,4 @@ struct MachineTerm {
 /// Error: a count that is no number from 1 to 1,000,000; an empty name.
 Result<std::vector<MachineTerm>> parse_expression(std::string_view text);
 
-}  // namespace isleway::cli
+}  // namespace isleway::formats

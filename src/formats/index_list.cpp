@@ -1,11 +1,11 @@
-#include "cli/lists.hpp"
+#include "formats/index_list.hpp"
 
 #include <algorithm>
 #include <optional>
 
 #include "isleway/core.hpp"
 
-namespace isleway::cli {
+namespace isleway::formats {
 namespace {
 
 constexpr std::int64_t kMostIndices = 4096;
@@ -41,4 +41,4 @@ Result<std::vector<int>> parse_indices(std::string_view text, std::string_view o
   return indices;
 }
 
-}  // namespace isleway::cli
+}  // namespace isleway::formats
