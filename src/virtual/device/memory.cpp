@@ -1,0 +1,134 @@
+#include "virtual/device/memory.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstring>
+
+namespace isleway::vgpu {
+namespace {
+
+/// Of GPUs that the catalogue does not know.
+constexpr Bytes kUnknownMemory = Bytes::gib(16);
+
+}  // namespace
+
+Memory::~Memory() {
+  for (const auto& [key, mapping] : opened_) ::munmap(mapping.base, mapping.bytes);
+}
+
+Bytes Memory::total(GpuId gpu) const {
+  const Fabric& machine = world_.machine();
+  const GpuPart* part = world_.parts().gpu(machine.device(machine.gpu(gpu)).part);
+  return part != nullptr && part->memory > Bytes() ? part->memory : kUnknownMemory;
+}
+
+Arena* Memory::arena(GpuId gpu) {
+  const auto found = arenas_.find(gpu);
+  if (found != arenas_.end()) return &found->second;
+  // Gaps between blocks cost addresses, not memory.
+  auto made = Arena::make(static_cast<std::uint64_t>(total(gpu).count()) * 2);
+  if (!made) return nullptr;
+  return &arenas_.emplace(gpu, std::move(*made)).first->second;
+}
+
+std::byte* Memory::take_device(GpuId gpu, std::uint64_t bytes) {
+  Arena* from = arena(gpu);
+  if (from == nullptr || bytes > static_cast<std::uint64_t>(total(gpu).count())) return nullptr;
+  const auto offset = from->take(bytes);
+  if (!offset) return nullptr;
+  const Bytes size(static_cast<std::int64_t>(from->size_at(*offset)));
+  if (!world_.take_memory(gpu, size, total(gpu))) {
+    from->give_back(*offset);
+    return nullptr;
+  }
+  std::byte* base = from->base() + *offset;
+  blocks_[base] = {base, bytes, Space::device, gpu, *offset};
+  return base;
+}
+
+std::byte* Memory::take_host(std::uint64_t bytes, Space space, GpuId gpu) {
+  if (bytes == 0) return nullptr;
+  void* base = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (base == MAP_FAILED) return nullptr;
+  auto* address = static_cast<std::byte*>(base);
+  blocks_[address] = {address, bytes, space, gpu};
+  return address;
+}
+
+bool Memory::register_host(void* address, std::uint64_t bytes) {
+  auto* base = static_cast<std::byte*>(address);
+  if (find(base) != nullptr) return false;
+  blocks_[base] = {base, bytes, Space::registered, 0};
+  return true;
+}
+
+bool Memory::give_back(void* address) {
+  const auto found = blocks_.find(static_cast<std::byte*>(address));
+  if (found == blocks_.end()) return false;
+  const Block block = found->second;
+  blocks_.erase(found);
+  switch (block.space) {
+    case Space::device: {
+      Arena& from = arenas_.at(block.gpu);
+      world_.give_back_memory(block.gpu,
+                              Bytes(static_cast<std::int64_t>(from.size_at(block.offset))));
+      from.give_back(block.offset);
+      break;
+    }
+    case Space::pinned:
+    case Space::managed:
+      ::munmap(block.base, block.bytes);
+      break;
+    case Space::registered:
+    case Space::peer:
+      break;
+  }
+  return true;
+}
+
+void Memory::give_back_all(GpuId gpu) {
+  std::vector<std::byte*> all;
+  for (const auto& [base, block] : blocks_)
+    if (block.space == Space::device && block.gpu == gpu) all.push_back(block.base);
+  for (std::byte* base : all) give_back(base);
+}
+
+const Block* Memory::find(const void* address) const {
+  const auto* byte = static_cast<const std::byte*>(address);
+  auto after = blocks_.upper_bound(byte);
+  if (after == blocks_.begin()) return nullptr;
+  const Block& block = std::prev(after)->second;
+  return byte < block.base + std::max<std::uint64_t>(block.bytes, 1) ? &block : nullptr;
+}
+
+std::optional<SharedBlock> Memory::share(const void* address) const {
+  const Block* block = find(address);
+  if (block == nullptr || block->space != Space::device) return std::nullopt;
+  const Arena& from = arenas_.at(block->gpu);
+  return SharedBlock{::getpid(),    from.file(),  block->gpu, 0,
+                     block->offset, block->bytes, from.size()};
+}
+
+std::byte* Memory::open(const SharedBlock& shared) {
+  const std::pair key(shared.pid, shared.file);
+  auto found = opened_.find(key);
+  if (found == opened_.end()) {
+    const std::string path =
+        "/proc/" + std::to_string(shared.pid) + "/fd/" + std::to_string(shared.file);
+    const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+    if (file < 0) return nullptr;
+    void* base = ::mmap(nullptr, shared.arena_bytes, PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_NORESERVE, file, 0);
+    ::close(file);
+    if (base == MAP_FAILED) return nullptr;
+    found = opened_.emplace(key, Mapping{static_cast<std::byte*>(base), shared.arena_bytes}).first;
+  }
+  std::byte* address = found->second.base + shared.offset;
+  blocks_[address] = {address, shared.bytes, Space::peer, shared.gpu, shared.offset, shared.pid};
+  return address;
+}
+
+}  // namespace isleway::vgpu
