@@ -18,8 +18,7 @@ void sleep_ns(std::int64_t span) {
 
 void install_clock(HostClock& clock) {
   using Install = void (*)(const ClockHooks*);
-  const auto install =
-      reinterpret_cast<Install>(::dlsym(RTLD_DEFAULT, "isleway_clock_install"));
+  const auto install = reinterpret_cast<Install>(::dlsym(RTLD_DEFAULT, "isleway_clock_install"));
   if (install == nullptr) return;
   installed = &clock;
   static constexpr ClockHooks hooks{now_ns, sleep_ns};

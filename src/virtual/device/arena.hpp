@@ -29,9 +29,7 @@ class Arena {
   std::byte* base() const { return base_; }
   std::uint64_t size() const { return size_; }
   int file() const { return file_; }
-  bool holds(const void* address) const {
-    return address >= base_ && address < base_ + size_;
-  }
+  bool holds(const void* address) const { return address >= base_ && address < base_ + size_; }
 
   static constexpr std::uint64_t kGrain = 512;
 

@@ -92,8 +92,10 @@ std::uint32_t Copies::memory_resource(GpuId gpu, double rate) {
 Result<std::uint32_t> Copies::path(const Key& key, const Priced& priced) {
   std::vector<Usage> uses;
   if (std::get<0>(key) == std::get<1>(key) && std::get<0>(key) >= 0)
-    uses.push_back({memory_resource(static_cast<GpuId>(std::get<0>(key)), priced.alone_GBs * 1e9), 1});
-  for (const Hop& hop : priced.route.hops) uses.push_back({resource(hop.link, hop.forward), hop.share});
+    uses.push_back(
+        {memory_resource(static_cast<GpuId>(std::get<0>(key)), priced.alone_GBs * 1e9), 1});
+  for (const Hop& hop : priced.route.hops)
+    uses.push_back({resource(hop.link, hop.forward), hop.share});
   const std::uint32_t alone = timeline_.add_path(uses, priced.alone_GBs * 1e9);
   timeline_.add_path(uses, priced.against_GBs * 1e9);
   return alone;
@@ -101,8 +103,9 @@ Result<std::uint32_t> Copies::path(const Key& key, const Priced& priced) {
 
 Result<Flow> Copies::flow(std::optional<GpuId> from, std::optional<GpuId> to, bool peers,
                           std::uint64_t bytes) {
-  const auto known = [&](std::optional<GpuId> a, std::optional<GpuId> b)
-      -> Result<std::pair<std::uint32_t, const Priced*>> {
+  const auto known =
+      [&](std::optional<GpuId> a,
+          std::optional<GpuId> b) -> Result<std::pair<std::uint32_t, const Priced*>> {
     const Key key{number(a), number(b), peers};
     auto found = known_.find(key);
     if (found == known_.end()) {
@@ -132,8 +135,9 @@ void Copies::count(std::optional<GpuId> from, std::optional<GpuId> to, bool peer
   const auto found = known_.find({number(from), number(to), peers});
   if (found == known_.end()) return;
   for (const Hop& hop : found->second.second.route.hops)
-    counter(hop.link, hop.forward,
-            static_cast<std::uint64_t>(static_cast<double>(bytes) * static_cast<double>(hop.share)));
+    counter(
+        hop.link, hop.forward,
+        static_cast<std::uint64_t>(static_cast<double>(bytes) * static_cast<double>(hop.share)));
 }
 
 }  // namespace isleway::vgpu

@@ -26,7 +26,8 @@ void remove(std::vector<Span>& spans, const std::vector<Span>& removed) {
       if (!meet(span, hole)) continue;
       const std::byte* end = span.first + span.bytes;
       const std::byte* hole_end = hole.first + hole.bytes;
-      spans[i].bytes = hole.first > span.first ? static_cast<std::size_t>(hole.first - span.first) : 0;
+      spans[i].bytes =
+          hole.first > span.first ? static_cast<std::size_t>(hole.first - span.first) : 0;
       if (hole_end < end) spans.push_back({hole_end, static_cast<std::size_t>(end - hole_end)});
     }
   }

@@ -79,12 +79,9 @@ bool Memory::give_back(void* address) {
       break;
     }
     case Space::pinned:
-    case Space::managed:
-      ::munmap(block.base, block.bytes);
-      break;
+    case Space::managed: ::munmap(block.base, block.bytes); break;
     case Space::registered:
-    case Space::peer:
-      break;
+    case Space::peer: break;
   }
   return true;
 }

@@ -16,14 +16,14 @@ enum class Space : std::uint8_t {
   pinned,      ///< host memory that was allocated for the GPUs
   registered,  ///< host memory of the program's own
   managed,
-  peer,        ///< another process's device memory, opened here
+  peer,  ///< another process's device memory, opened here
 };
 
 struct Block {
   std::byte* base = nullptr;
   std::uint64_t bytes = 0;
   Space space = Space::device;
-  GpuId gpu = 0;  ///< device, managed (where it was asked for), peer
+  GpuId gpu = 0;             ///< device, managed (where it was asked for), peer
   std::uint64_t offset = 0;  ///< of device memory in its arena
   int owner_pid = 0;         ///< peer
   bool on_host() const { return space == Space::pinned || space == Space::registered; }

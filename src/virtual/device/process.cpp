@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -87,9 +88,9 @@ const GpuPart* Process::part(int device) const {
   const Device& d = devices_[static_cast<std::size_t>(device)];
   const isleway::Device& gpu = machine.device(machine.gpu(d.gpu));
   const GpuPart* part = world_->parts().gpu(gpu.part);
-  return part != nullptr ? part
-                         : world_->parts().guess_gpu(gpu.pci.device, gpu.gpu().sm,
-                                                     gpu.gpu().nvlink_links);
+  return part != nullptr
+             ? part
+             : world_->parts().guess_gpu(gpu.pci.device, gpu.gpu().sm, gpu.gpu().nvlink_links);
 }
 
 bool Process::can_access(int device, int peer) const {
@@ -156,9 +157,8 @@ Ticket Process::put(Stream& stream, Work work) {
   } else if (stream.waits_for_default) {
     work.after.push_back(timeline_.last(default_stream(stream.device)->id));
   }
-  std::erase_if(work.after, [](const Ticket& ticket) {
-    return ticket->resolved && ticket->end == Time();
-  });
+  std::erase_if(work.after,
+                [](const Ticket& ticket) { return ticket->resolved && ticket->end == Time(); });
   const GpuId gpu = this->gpu(stream.device);
   work.done = [this, gpu, told = std::move(work.done)](Time begin, Time end) {
     world_->count_busy(gpu, end - begin);

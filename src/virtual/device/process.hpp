@@ -40,9 +40,9 @@ struct Event {
 
 /// What host calls take, and what devices need for small things. From machines/parts.
 struct DriverCosts {
-  Time enqueue;  ///< of the host, for a launch or an asynchronous copy
-  Time kernel;   ///< of the GPU, for a kernel that does next to nothing
-  Time allocate; ///< of the host, for memory
+  Time enqueue;   ///< of the host, for a launch or an asynchronous copy
+  Time kernel;    ///< of the GPU, for a kernel that does next to nothing
+  Time allocate;  ///< of the host, for memory
   static DriverCosts from(const Parts& parts);
 };
 

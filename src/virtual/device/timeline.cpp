@@ -74,9 +74,7 @@ bool Timeline::step(StreamId id) {
   if (!ready) return false;
   const Work& work = stream.items.front().work;
   switch (work.kind) {
-    case Work::Kind::fixed:
-      resolve(id, *ready, *ready + work.duration);
-      return true;
+    case Work::Kind::fixed: resolve(id, *ready, *ready + work.duration); return true;
     case Work::Kind::latch:
       if (released_ < *ready) return false;
       resolve(id, *ready, std::max(*ready, released_));
@@ -86,8 +84,7 @@ bool Timeline::step(StreamId id) {
                          *ready + work.flow.latency});
       stream.busy = true;
       return false;
-    case Work::Kind::joint:
-      return step_joint(id, *ready);
+    case Work::Kind::joint: return step_joint(id, *ready);
   }
   return false;
 }
@@ -128,7 +125,8 @@ void Timeline::advance(Time now, bool waits) {
     released_ = now;
   }
   pump();
-  for (auto next = next_flow_event(); next && *next <= now; next = next_flow_event()) flow_to(*next);
+  for (auto next = next_flow_event(); next && *next <= now; next = next_flow_event())
+    flow_to(*next);
   if (flow_now_ < now && !moving_.empty()) flow_to(now);
   flow_now_ = std::max(flow_now_, now);
 }
@@ -194,7 +192,8 @@ void Timeline::recount() {
   for (Moving& flow : moving_) {
     if (!flow.started) continue;
     // The path after each is the same against traffic.
-    const bool against = flow.opposite >= 0 && in_use.contains(static_cast<std::uint32_t>(flow.opposite));
+    const bool against =
+        flow.opposite >= 0 && in_use.contains(static_cast<std::uint32_t>(flow.opposite));
     flow.rate_class = path_class_[flow.path + (against ? 1 : 0)];
     ++counts[flow.rate_class];
   }

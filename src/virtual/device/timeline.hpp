@@ -58,7 +58,7 @@ struct Work {
   Flow flow;
   std::shared_ptr<Joint> joint;
   std::vector<Ticket> after;
-  std::function<void()> effect;               ///< done when the work is resolved
+  std::function<void()> effect;                    ///< done when the work is resolved
   std::function<void(Time begin, Time end)> done;  ///< told when it was at work
 };
 
@@ -100,7 +100,7 @@ class Timeline {
     const void* group = nullptr;  ///< of its last work
     Time free_for_group;
     Ticket last;
-    bool busy = false;   ///< its first item flows, or is about to
+    bool busy = false;  ///< its first item flows, or is about to
     bool alive = true;
   };
   struct Moving {

@@ -1,0 +1,119 @@
+#include "virtual/nccl/planner.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "fabric/edit.hpp"
+
+extern char** environ;
+
+namespace isleway::vgpu::nccl {
+namespace {
+
+std::map<std::string, std::string> nccl_environment() {
+  std::map<std::string, std::string> variables;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text(*entry);
+    const std::size_t equals = text.find('=');
+    // Which host a process is on is the run's own business.
+    if (text.starts_with("NCCL_") && equals != text.npos && !text.starts_with("NCCL_HOSTID") &&
+        !text.starts_with("NCCL_TESTS_"))
+      variables.emplace(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return variables;
+}
+
+/// Ranks of such calls end without having heard of all others.
+bool waits_for_all(Collective collective) {
+  return collective != Collective::broadcast && collective != Collective::reduce &&
+         collective != Collective::gather && collective != Collective::scatter;
+}
+
+}  // namespace
+
+Result<Fabric> job_fabric(const Fabric& machine, const std::vector<GpuId>& gpus) {
+  if (gpus.size() == machine.gpu_count()) return machine;
+  const std::set<GpuId> wanted(gpus.begin(), gpus.end());
+  Fabric job = machine;
+  GpuId first = 0;
+  for (std::uint32_t u = 0; u < machine.unit_count(); ++u) {
+    const Unit& unit = machine.unit(u);
+    std::set<std::pair<int, int>> kept;
+    for (const DeviceIndex gpu : unit.gpus()) {
+      const isleway::Device& device = unit.device(gpu);
+      if (wanted.contains(first++)) kept.emplace(device.host, device.index);
+    }
+    if (kept.size() == unit.gpus().size()) continue;
+    auto edited = edit_unit(job, u, [&](UnitParts& parts) -> Result<void> {
+      remove_devices(parts, [&](const isleway::Device& device) {
+        return device.kind == DeviceKind::gpu && !kept.contains({device.host, device.index});
+      });
+      return {};
+    });
+    if (!edited) return edited;
+    job = std::move(*edited);
+  }
+  return job;
+}
+
+Planner::Planner(std::shared_ptr<const Fabric> machine, Fabric job,
+                 std::unique_ptr<isleway::nccl::Communicator> communicator)
+    : machine_(std::move(machine)),
+      job_(std::move(job)),
+      communicator_(std::move(communicator)),
+      engine_(make_analytic_engine()) {
+  for (LinkId link = 0; link < machine_->link_count(); ++link)
+    link_by_name_.emplace(machine_->link_name(link), link);
+}
+
+Result<std::unique_ptr<Planner>> Planner::make(std::shared_ptr<const Fabric> machine,
+                                               const Parts& parts, const std::vector<GpuId>& gpus,
+                                               int gpus_per_process) {
+  auto job = job_fabric(*machine, gpus);
+  if (!job) return tl::unexpected(job.error());
+  isleway::nccl::Options options;
+  options.env = nccl_environment();
+  options.launch.gpus_per_process = std::max(1, gpus_per_process);
+  auto communicator = isleway::nccl::Communicator::create(*job, parts, options);
+  if (!communicator) return tl::unexpected(communicator.error());
+  return std::unique_ptr<Planner>(
+      new Planner(std::move(machine), std::move(*job), std::move(*communicator)));
+}
+
+Result<std::unique_ptr<Schedule>> Planner::schedule(const CollectiveCall& call) const {
+  const auto decision = communicator_->decide(call);
+  if (!decision) return tl::unexpected(decision.error());
+  return communicator_->schedule(call, *decision);
+}
+
+Result<const CallTimes*> Planner::times(const CollectiveCall& call) {
+  const Key key(static_cast<int>(call.collective), call.size.bytes, call.size.element_bytes,
+                call.root, call.in_place);
+  const auto found = known_.find(key);
+  if (found != known_.end()) return &found->second;
+
+  const auto decision = communicator_->decide(call);
+  if (!decision) return tl::unexpected(decision.error());
+  const auto schedule = communicator_->schedule(call, *decision);
+  if (!schedule) return tl::unexpected(schedule.error());
+  const auto outcome = engine_->run(job_, **schedule, *communicator_->wiring(call, *decision));
+  if (!outcome) return tl::unexpected(outcome.error());
+
+  // As `isleway bench` reckons calls that follow one another.
+  CallTimes times;
+  const Time skew =
+      communicator_->skew(*decision, outcome->time.scaled(1 - outcome->latency_share));
+  const bool ahead = communicator_->ranks_run_ahead() && !waits_for_all(call.collective);
+  times.complete = outcome->time + skew;
+  times.next = (ahead ? outcome->busy : outcome->time) + skew;
+  times.host = communicator_->host_time(call);
+  for (const LinkLoad& load : outcome->loads) {
+    const auto link = link_by_name_.find(job_.link_name(load.link));
+    if (link != link_by_name_.end())
+      times.wire.push_back(
+          {link->second, {load.forward, static_cast<std::uint64_t>(load.wire_bytes)}});
+  }
+  return &known_.emplace(key, std::move(times)).first->second;
+}
+
+}  // namespace isleway::vgpu::nccl
