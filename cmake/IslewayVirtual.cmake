@@ -32,10 +32,12 @@ function(isleway_virtual_library folder file)
     target_link_options(${target} PRIVATE -Wl,--version-script=${script})
     set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${script})
   endif()
+  target_link_options(${target} PRIVATE -Wl,-z,defs)
   if(arg_ALONE)
     target_link_libraries(${target} PRIVATE ${CMAKE_DL_LIBS})
   else()
-    target_link_libraries(${target} PRIVATE isleway_virtual_core tl::expected fmt::fmt)
+    # Of the other rooms, which the core does not show, each library has what it uses itself.
+    target_link_libraries(${target} PRIVATE isleway_virtual_core isleway_nccl)
   endif()
 endfunction()
 
