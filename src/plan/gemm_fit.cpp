@@ -6,6 +6,8 @@
 #include <array>
 #include <cmath>
 
+#include "plan/pattern_search.hpp"
+
 namespace isleway::plan {
 namespace {
 
@@ -37,20 +39,17 @@ Result<Families> families_of(std::span<const GemmTable> tables, const ComputeCat
   return families;
 }
 
-/// A constant that the search moves.
-struct Knob {
-  double GemmConstants::*member;
-  double step, least, most;
-  bool narrow_only;  ///< bf16 needs no conversion
-};
+using GemmKnob = Knob<GemmConstants>;
+/// Of every format; those of narrow formats only come last.
 constexpr std::array kKnobs = {
-    Knob{&GemmConstants::peak, 0.05, 0.2, 1, false},
-    Knob{&GemmConstants::memory, 0.05, 0.2, 1, false},
-    Knob{&GemmConstants::prologue, 40, 0, 5000, false},
-    Knob{&GemmConstants::edge, 15, 0, 500, false},
-    Knob{&GemmConstants::launch, 1, 0, 50, false},
-    Knob{&GemmConstants::convert_traffic, 0.5, 0, 10, true},
+    GemmKnob{&GemmConstants::peak, 0.05, 0.2, 1},
+    GemmKnob{&GemmConstants::memory, 0.05, 0.2, 1},
+    GemmKnob{&GemmConstants::prologue, 40, 0, 5000},
+    GemmKnob{&GemmConstants::edge, 15, 0, 500},
+    GemmKnob{&GemmConstants::launch, 1, 0, 50},
+    GemmKnob{&GemmConstants::convert_traffic, 0.5, 0, 10},
 };
+constexpr std::size_t kOfNarrowOnly = 1;
 constexpr int kRounds = 40;
 constexpr double kMostLogError = 1;
 /// Rows from which products are of training or prefill, which weigh double.
@@ -71,28 +70,12 @@ double loss(const Samples& samples, Precision precision, const GemmConstants& co
   return weights > 0 ? sum / weights : 0;
 }
 
-GemmConstants search(const Samples& samples, Precision precision, GemmConstants constants) {
-  double best = loss(samples, precision, constants);
-  double scale = 1;
-  for (int round = 0; round < kRounds; ++round) {
-    bool improved = false;
-    for (const Knob& knob : kKnobs) {
-      if (knob.narrow_only && model::math_bits(precision) >= 16) continue;
-      for (const double direction : {1.0, -1.0}) {
-        GemmConstants tried = constants;
-        double& value = tried.*knob.member;
-        value = std::clamp(value + direction * scale * knob.step, knob.least, knob.most);
-        const double now = loss(samples, precision, tried);
-        if (now >= best) continue;
-        best = now;
-        constants = tried;
-        improved = true;
-        break;
-      }
-    }
-    if (!improved) scale /= 2;
-  }
-  return constants;
+GemmConstants search(const Samples& samples, Precision precision, const GemmConstants& start) {
+  const bool narrow = model::math_bits(precision) < 16;
+  const std::span knobs(kKnobs.data(), kKnobs.size() - (narrow ? 0 : kOfNarrowOnly));
+  return pattern_search<GemmConstants>(knobs, start, kRounds, [&](const GemmConstants& tried) {
+    return loss(samples, precision, tried);
+  });
 }
 
 ErrorSummary errors_of(const Sample& sample, Precision precision, const GemmConstants& constants,
