@@ -8,3 +8,4 @@
 #include "isleway/report/copies.hpp"
 #include "isleway/report/explain.hpp"
 #include "isleway/report/machine.hpp"
+#include "isleway/report/serve.hpp"

@@ -178,6 +178,11 @@ Result<std::vector<RunSource>> load_run_sources(const std::filesystem::path& fol
   return sources;
 }
 
+std::string platform_key(const RunPlatform& p) {
+  return fmt::format("{}/{}/{}/{}/{}", p.machine, p.network, p.gpus, p.gpus_per_unit,
+                     fmt::join(p.faults, ","));
+}
+
 Result<Fabric> fabric_of(const RunPlatform& platform, const Catalogue& catalogue) {
   auto one = catalogue.fabric(platform.machine);
   for (const std::string& fault : platform.faults)

@@ -26,8 +26,7 @@ ServeScorer::~ServeScorer() = default;
 
 const Result<std::unique_ptr<Interconnect>>& ServeScorer::State::interconnect(
     const RunPlatform& platform) {
-  const std::string key = fmt::format("{}/{}/{}/{}", platform.machine, platform.network,
-                                      platform.gpus, platform.gpus_per_unit);
+  const std::string key = platform_key(platform);
   const auto known = interconnects.find(key);
   if (known != interconnects.end()) return known->second;
   const auto make = [&]() -> Result<std::unique_ptr<Interconnect>> {

@@ -59,6 +59,8 @@ Result<RunSource> run_source_from_yaml(const std::string& text, const std::strin
 /// Every file of a folder, by name.
 Result<std::vector<RunSource>> load_run_sources(const std::filesystem::path& folder);
 
+/// Names the GPUs that took part; equal ones have one key.
+std::string platform_key(const RunPlatform& platform);
 /// The GPUs that took part.
 Result<Fabric> fabric_of(const RunPlatform& platform, const Catalogue& catalogue);
 /// The model, from the source's own or the catalogue's.

@@ -1,0 +1,10 @@
+// The two kinds of plan; each sets up a subcommand of `isleway plan`.
+#pragma once
+
+#include "cli/command.hpp"
+
+namespace isleway::cli {
+
+std::function<int(Session&)> set_up_plan_serve(CLI::App& app);
+
+}  // namespace isleway::cli

@@ -1,0 +1,43 @@
+#include "isleway/plan/slowest_gpu.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+namespace isleway::plan {
+
+double usable_memory(const GpuPart& part) {
+  constexpr double kGibPerGb = 1.073741824, kLeft = 0.995;
+  return static_cast<double>(part.memory.count()) * kGibPerGb * kLeft;
+}
+
+Result<SlowestGpu> slowest_gpu(const Fabric& fabric, const ComputeCatalogue& catalogue,
+                               const Parts& parts) {
+  std::optional<SlowestGpu> slowest;
+  std::set<std::string> seen;
+  for (const auto& unit : fabric.templates()) {
+    for (const DeviceIndex index : unit->gpus()) {
+      const std::string& key = unit->device(index).part;
+      if (!seen.insert(key).second) continue;
+      const GpuPart* part = parts.gpu(key);
+      if (part == nullptr)
+        return fail("the machine does not say which GPUs it has", "a GPU of the catalogue",
+                    "--gpu h100-sxm");
+      auto compute = catalogue.gpu(parts, key);
+      if (!compute) return tl::unexpected(compute.error());
+      const double memory = usable_memory(*part);
+      if (!slowest) {
+        slowest = SlowestGpu{std::move(*compute), memory, false};
+        continue;
+      }
+      slowest->mixed = true;
+      slowest->memory = std::min(slowest->memory, memory);
+      if (compute->part().bf16 < slowest->compute.part().bf16)
+        slowest->compute = std::move(*compute);
+    }
+  }
+  if (!slowest) return fail("the machine has no GPU");
+  return *slowest;
+}
+
+}  // namespace isleway::plan
