@@ -31,36 +31,6 @@ Result<model::Precision> precision_of(const std::string& text, model::Precision 
   return text.empty() ? otherwise : model::parse_precision(text);
 }
 
-/// The GPU that is slowest at arithmetic, and the smallest memory: a layout of equal parts waits
-/// for the one, and must fit into the other.
-struct SlowestGpu {
-  plan::ComputeModel compute;
-  std::string title;
-  double memory = 0;
-};
-Result<SlowestGpu> slowest_gpu(const Fabric& fabric, const plan::ComputeCatalogue& catalogue,
-                               const Parts& parts) {
-  std::optional<SlowestGpu> slowest;
-  for (const auto& unit : fabric.templates())
-    for (const DeviceIndex index : unit->gpus()) {
-      const std::string& key = unit->device(index).part;
-      if (slowest && slowest->compute.gpu() == key) continue;
-      const GpuPart* part = parts.gpu(key);
-      if (part == nullptr)
-        return fail("the machine does not say which GPUs it has", "a GPU of the catalogue",
-                    "--gpu h100-sxm");
-      auto compute = catalogue.gpu(parts, key);
-      if (!compute) return tl::unexpected(compute.error());
-      const auto memory = double(part->memory.count());
-      const double least = slowest ? std::min(slowest->memory, memory) : memory;
-      if (!slowest || compute->part().bf16 < slowest->compute.part().bf16)
-        slowest = SlowestGpu{std::move(*compute), part->title, least};
-      slowest->memory = least;
-    }
-  if (!slowest) return fail("the machine has no GPU");
-  return std::move(*slowest);
-}
-
 Result<plan::ServeGoal> goal_of(const ServeOptions& options) {
   plan::ServeGoal goal;
   goal.concurrency = options.concurrency;
@@ -130,7 +100,7 @@ int run(const ServeOptions& options, Session& session) {
   if (!transformer) return report(transformer.error());
   const auto compute = plan::ComputeCatalogue::open(folder / "compute");
   if (!compute) return report(compute.error());
-  const auto gpu = slowest_gpu(*fabric, *compute, parts);
+  const auto gpu = plan::slowest_gpu(*fabric, *compute, parts);
   if (!gpu) return report(gpu.error());
   auto software = plan::serve_software(folder / "compute", options.software);
   if (!software) return report(software.error());
@@ -140,7 +110,7 @@ int run(const ServeOptions& options, Session& session) {
   report::ServeHeading heading;
   heading.machine = fabric->name();
   heading.gpus = static_cast<int>(fabric->gpu_count());
-  heading.gpu = gpu->title;
+  heading.gpu = parts.gpu(gpu->compute.gpu())->title;
   heading.extrapolated = gpu->compute.part().extrapolated;
   heading.model = job->model.name;
   heading.model_id = options.model;

@@ -6,6 +6,8 @@
 #include <array>
 #include <cmath>
 
+#include "isleway/plan/slowest_gpu.hpp"
+
 namespace isleway::plan {
 
 struct ServeScorer::State {
@@ -86,7 +88,7 @@ ServeScore ServeScorer::score(const RunSource& source, const ServeRun& run,
   const std::string part = fabric.device(fabric.gpu(0)).part;
   const auto compute = state_->compute.gpu(state_->catalogue.parts(), part);
   if (!compute) return give_up(compute.error());
-  const double memory = double(state_->catalogue.parts().gpu(part)->memory.count());
+  const double memory = usable_memory(*state_->catalogue.parts().gpu(part));
 
   ServeJob job;
   job.model = *transformer;

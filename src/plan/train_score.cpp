@@ -6,6 +6,8 @@
 #include <cmath>
 #include <map>
 
+#include "isleway/plan/slowest_gpu.hpp"
+
 namespace isleway::plan {
 
 struct TrainScorer::State {
@@ -76,7 +78,8 @@ TrainScore TrainScorer::score(const RunSource& source, const TrainRun& run, cons
   job.global_batch = run.batch;
   job.precision = run.precision;
   job.framework = *framework;
-  const double memory = double(parts.gpu(part)->memory.count());
+  job.fused_attention = run.framework != "megatron-2021";  // FlashAttention came in 2022
+  const double memory = usable_memory(*parts.gpu(part));
   const TrainModel model(std::move(job), **interconnect, *compute, parts, memory);
   const auto estimate = model.price(*layout, exact);
   if (!estimate) return give_up(estimate.error());
