@@ -9,6 +9,7 @@
 #include "cli/plan.hpp"
 #include "isleway/core.hpp"
 #include "isleway/plan.hpp"
+#include "isleway/plan/slowest_gpu.hpp"
 #include "isleway/report.hpp"
 
 namespace isleway::cli {

@@ -29,10 +29,10 @@ Result<ServeWorker> ServeWorker::create(const ServeJob& job, const ServeLayout& 
                                         const Interconnect& interconnect,
                                         const ComputeModel& compute, double gpu_memory) {
   if (auto error = objection(layout, job.model)) return tl::unexpected(std::move(*error));
-  if (layout.worker_gpus() > interconnect.ranks())
-    return fail(fmt::format("a worker of {} GPUs ({}) on a machine of {}", layout.worker_gpus(),
-                            short_text(layout), interconnect.ranks()),
-                fmt::format("tp x dp x pp of at most {}", interconnect.ranks()));
+  if (layout.gpus() > interconnect.ranks())
+    return fail(fmt::format("{} takes {} GPUs, the machine has {}", short_text(layout),
+                            layout.gpus(), interconnect.ranks()),
+                fmt::format("tp x dp x pp x workers of at most {}", interconnect.ranks()));
   ServeWorker worker(job, layout, compute);
   if (auto done = worker.connect(interconnect); !done) return tl::unexpected(done.error());
   worker.reckon_memory(gpu_memory);

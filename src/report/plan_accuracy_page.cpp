@@ -184,6 +184,33 @@ std::string facts_part(const PlanAccuracy& accuracy) {
   return text + "\n";
 }
 
+std::string rank_part(const PlanAccuracy& accuracy) {
+  if (accuracy.ranks.empty()) return {};
+  constexpr std::size_t kTop = 3;
+  constexpr double kNear = 1.05;
+  std::size_t top = 0, near = 0, all = 0;
+  std::string rows;
+  for (const auto& r : accuracy.ranks) {
+    ++all;
+    top += r.rank > 0 && r.rank <= kTop;
+    near += r.slower > 0 && r.slower <= kNear;
+    rows += fmt::format("| {} | {} | {} | {} | {} |\n", r.run->id, r.run->layout,
+                        r.rank > 0 ? std::to_string(r.rank) : "-",
+                        r.slower > 0 ? fmt::format("{:+.0f}%", 100 * (r.slower - 1)) : r.left_out,
+                        r.best);
+  }
+  return fmt::format(
+             "## Layouts that vendors chose\n\n"
+             "For the same job on the same GPUs, the search ranks {} of {} layouts that their "
+             "authors "
+             "chose among\nthe first three ways to divide the model, and expects {} to be within "
+             "5% "
+             "of its own best. *slower*:\npredicted time over that of the search's best.\n\n"
+             "| run | layout | rank | slower | search's best |\n| --- | --- | --- | --- | --- |\n",
+             top, all, near) +
+         rows + "\n";
+}
+
 std::string gemm_part(const PlanAccuracy& accuracy) {
   std::string text =
       "## Matrix multiplies\n\n"
@@ -221,10 +248,11 @@ std::string sources_part(const PlanAccuracy& accuracy) {
 
 std::string plan_accuracy_page(const PlanAccuracy& accuracy) {
   return "# How far plans are from measured runs\n\n"
-         "Made by `isleway accuracy-plan --page docs/accuracy-plan.md`; do not edit.\n\n" +
+         "Made by `isleway accuracy-plan --rank --page docs/accuracy-plan.md`; do not edit.\n\n" +
          training_part(accuracy) + left_out_part(accuracy) + order_part(accuracy) +
          memory_part(accuracy) + serving_part(accuracy) + facts_part(accuracy) +
-         gemm_part(accuracy) + not_compared_part(accuracy) + sources_part(accuracy);
+         rank_part(accuracy) + gemm_part(accuracy) + not_compared_part(accuracy) +
+         sources_part(accuracy);
 }
 
 std::string plan_accuracy_runs(const PlanAccuracy& accuracy) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "isleway/plan.hpp"
+#include "isleway/plan/layout_rank.hpp"
 
 namespace isleway::report {
 
@@ -17,6 +18,7 @@ struct PlanAccuracy {
   std::vector<plan::SourceErrors> left_out;
   std::vector<plan::ServeScore> serving;
   std::vector<plan::OrderScore> orders;
+  std::vector<plan::LayoutRank> ranks;  ///< empty: not asked for
   std::vector<plan::GemmFitError> gemm;
 };
 

@@ -12,7 +12,7 @@ namespace isleway::cli {
 namespace {
 
 struct PlanAccuracyOptions {
-  bool fit_gemm = false, fit_serving = false, runs = false;
+  bool fit_gemm = false, fit_serving = false, runs = false, rank = false;
   int fit_training = 0;
   std::string page;
 };
@@ -68,7 +68,7 @@ int fit(const PlanAccuracyOptions& options, const PlanData& data) {
   return print(text);
 }
 
-Result<report::PlanAccuracy> measure(const PlanData& data) {
+Result<report::PlanAccuracy> measure(const PlanData& data, bool rank) {
   const Parts& parts = data.catalogue.parts();
   report::PlanAccuracy accuracy;
   accuracy.sources = data.sources;
@@ -98,6 +98,12 @@ Result<report::PlanAccuracy> measure(const PlanData& data) {
     if (!orders) return tl::unexpected(orders.error());
     accuracy.orders = std::move(*orders);
   }
+  if (rank) {
+    auto ranks = plan::rank_layouts(data.measurements() / "chosen-layouts.yaml", data.sources,
+                                    data.catalogue, data.compute, data.models);
+    if (!ranks) return tl::unexpected(ranks.error());
+    accuracy.ranks = std::move(*ranks);
+  }
   auto gemm = plan::gemm_errors(data.gemm, data.compute, parts);
   if (!gemm) return tl::unexpected(gemm.error());
   accuracy.gemm = std::move(*gemm);
@@ -111,7 +117,7 @@ int run(const PlanAccuracyOptions& options, Session& session) {
   if (!data) return report(data.error());
   if (options.fit_gemm || options.fit_serving || options.fit_training > 0)
     return fit(options, *data);
-  const auto accuracy = measure(*data);
+  const auto accuracy = measure(*data, options.rank);
   if (!accuracy) return report(accuracy.error());
   return print_to(options.page, options.runs ? report::plan_accuracy_runs(*accuracy)
                                              : report::plan_accuracy_page(*accuracy));
@@ -122,6 +128,8 @@ std::function<int(Session&)> set_up(CLI::App& app) {
   app.add_option("--page", options->page, "Write the page into this file instead of printing it")
       ->type_name("FILE");
   app.add_flag("--runs", options->runs, "One line a training run instead of the page");
+  app.add_flag("--rank", options->rank,
+               "Also search the jobs of layouts that vendors chose: takes minutes");
   app.add_flag("--fit-gemm", options->fit_gemm,
                "Fit the constants of matrix multiplies, and print machines/compute/gemm.yaml");
   app.add_flag("--fit-serving", options->fit_serving,
@@ -132,7 +140,7 @@ std::function<int(Session&)> set_up(CLI::App& app) {
       ->check(CLI::Range(1, 100));
   app.footer(
       "Examples:\n"
-      "  isleway accuracy-plan --page docs/accuracy-plan.md\n"
+      "  isleway accuracy-plan --rank --page docs/accuracy-plan.md\n"
       "  isleway accuracy-plan --fit-gemm > machines/compute/gemm.yaml");
   return [options](Session& session) { return run(*options, session); };
 }

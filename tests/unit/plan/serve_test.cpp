@@ -106,10 +106,10 @@ TEST(Serve, TensorParallelismShortensATokenAndPipelinesDoNot) {
 }
 
 TEST(Serve, LongRequestsTakeMoreMemoryAndTime) {
-  ServeJob job = job_of("llama-3.1-70b", model::Precision::fp8_current);
-  const auto before = worker_of(job, "tp=8");
-  job.input *= 8;
-  const auto after = worker_of(job, "tp=8");
+  const ServeJob job = job_of("llama-3.1-70b", model::Precision::fp8_current);
+  ServeJob longer = job;
+  longer.input *= 8;
+  const auto before = worker_of(job, "tp=8"), after = worker_of(longer, "tp=8");
   ASSERT_TRUE(before && after);
   EXPECT_LT(after->memory().requests(), before->memory().requests());
   EXPECT_GT(after->prefill_seconds(), 7 * before->prefill_seconds());
