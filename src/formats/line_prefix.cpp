@@ -56,13 +56,21 @@ std::optional<std::string_view> LineCursor::next() {
   return line;
 }
 
-std::string_view without_line_prefix(std::string_view line) {
+std::string_view without_log_prefix(std::string_view line) {
   std::size_t start = 0;
   while (start < line.size() && line[start] == ' ') ++start;  // srun -l right-aligns ranks
   const std::string_view text = line.substr(start);
-  for (const std::size_t length : {tag_length(text), timestamp_length(text), label_length(text)})
+  for (const std::size_t length : {tag_length(text), timestamp_length(text)})
     if (length > 0) return text.substr(length);
   return line;
+}
+
+std::string_view without_line_prefix(std::string_view line) {
+  if (const std::string_view text = without_log_prefix(line); text.size() < line.size())
+    return text;
+  const std::size_t start = std::min(line.find_first_not_of(' '), line.size());
+  const std::size_t length = label_length(line.substr(start));
+  return length > 0 ? line.substr(start + length) : line;
 }
 
 }  // namespace isleway::formats

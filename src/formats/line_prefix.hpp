@@ -11,6 +11,9 @@ namespace isleway::formats {
 /// after the prefix stays.
 std::string_view without_line_prefix(std::string_view line);
 
+/// The same for tags and time stamps alone, where a word and a colon may be the line's own.
+std::string_view without_log_prefix(std::string_view line);
+
 /// One line after the other, as split_lines has them, without a list of all: a log may hold
 /// more lines than memory should go to.
 class LineCursor {

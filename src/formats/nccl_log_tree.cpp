@@ -143,4 +143,13 @@ std::vector<LogBlock> find_log_blocks(std::string_view text) {
   return blocks;
 }
 
+std::string_view log_host(std::string_view process) {
+  const std::string_view host = trim(process.substr(0, process.find(':')));
+  if (host.size() >= process.size() || host.find_first_of(" /") != std::string_view::npos)
+    return {};
+  const std::string_view rest = process.substr(process.find(':') + 1);
+  const bool has_pid = !rest.empty() && rest[0] >= '0' && rest[0] <= '9';
+  return has_pid ? host : std::string_view();
+}
+
 }  // namespace isleway::formats

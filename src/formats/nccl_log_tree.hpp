@@ -35,4 +35,8 @@ std::vector<LogBlock> find_log_blocks(std::string_view text);
 /// The line without what NCCL puts in front of a message; `process` gets that part.
 std::string_view log_message(std::string_view line, std::string_view* process = nullptr);
 
+/// The host of a line's "host:pid:tid [0] " (as log_message gives it, or a whole line); empty
+/// when it has none.
+std::string_view log_host(std::string_view process);
+
 }  // namespace isleway::formats

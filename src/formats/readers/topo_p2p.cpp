@@ -2,20 +2,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
+#include "formats/topo_blocks.hpp"
 #include "formats/topo_grid.hpp"
 #include "isleway/core/text.hpp"
 #include "isleway/formats.hpp"
 
 namespace isleway::formats {
 namespace {
-
-bool is_p2p_cell(std::string_view token) {
-  static constexpr std::array<std::string_view, 8> words = {"X",   "OK", "CNS", "GNS",
-                                                            "TNS", "NS", "DR",  "U"};
-  return std::find(words.begin(), words.end(), token) != words.end();
-}
 
 int recognise(std::string_view text) {
   const std::string clean = strip_terminal_codes(text);
