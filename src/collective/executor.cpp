@@ -12,8 +12,19 @@
 namespace isleway {
 namespace {
 
-using Memory = std::vector<std::byte>;
-/// A multicast sends one message to many.
+/// Not cleared: every byte is written before it is read.
+class Memory {
+ public:
+  explicit Memory(std::size_t size) : bytes_(new std::byte[size]), size_(size) {}
+  operator std::span<std::byte>() { return {bytes_.get(), size_}; }
+  operator std::span<const std::byte>() const { return {bytes_.get(), size_}; }
+  std::size_t size() const { return size_; }
+
+ private:
+  std::unique_ptr<std::byte[]> bytes_;
+  std::size_t size_;
+};
+/// A multicast sends one message to many, and who passes a message on sends the same.
 using Message = std::shared_ptr<const Memory>;
 
 struct Stream {
@@ -108,25 +119,12 @@ class Executor {
 
   Result<void> perform(Port self, const Action& action) {
     if (auto ok = check_sizes(self, action); !ok) return ok;
-    auto value = std::make_shared<Memory>(stored(action.bytes));
-    bool filled = false;
-    const auto combine = [&](std::span<const std::byte> from) {
-      if (filled) reduce_(*value, from);
-      else std::copy(from.begin(), from.end(), value->begin());
-      filled = true;
-    };
-    if (action.source.buffer != Region::Buffer::none)
-      combine(memory(self, action.source).subspan(stored(action.source.offset), value->size()));
-    for (const Port from : action.recv) {
-      auto& messages = fifo(from, self);
-      combine(*messages.front());
-      messages.pop_front();
-      wake(index(from));
-    }
+    const Message value = combined(self, action);
     if (action.store.buffer != Region::Buffer::none) {
+      const std::span<const std::byte> bytes = *value;
       if (options_.on_store)
-        if (auto ok = options_.on_store(self, action.store, *value); !ok) return ok;
-      std::copy(value->begin(), value->end(),
+        if (auto ok = options_.on_store(self, action.store, bytes); !ok) return ok;
+      std::copy(bytes.begin(), bytes.end(),
                 buffers_[self.agent].output.begin() +
                     static_cast<std::ptrdiff_t>(stored(action.store.offset)));
     }
@@ -135,6 +133,31 @@ class Executor {
       wake(index(to));
     }
     return {};
+  }
+
+  /// What was received and the local source, reduced; the messages are taken.
+  Message combined(Port self, const Action& action) {
+    const bool has_source = action.source.buffer != Region::Buffer::none;
+    const auto take = [&](Port from) {
+      auto& messages = fifo(from, self);
+      Message message = std::move(messages.front());
+      messages.pop_front();
+      wake(index(from));
+      return message;
+    };
+    if (!has_source && action.recv.size() == 1) return take(action.recv[0]);
+    auto value = std::make_shared<Memory>(stored(action.bytes));
+    const std::span<std::byte> bytes = *value;
+    bool filled = false;
+    const auto combine = [&](std::span<const std::byte> from) {
+      if (filled) reduce_(bytes, from);
+      else std::copy(from.begin(), from.end(), bytes.begin());
+      filled = true;
+    };
+    if (has_source)
+      combine(memory(self, action.source).subspan(stored(action.source.offset), bytes.size()));
+    for (const Port from : action.recv) combine(*take(from));
+    return value;
   }
 
   /// Of the messages that wait for an action, and that it has anything to handle.

@@ -22,8 +22,9 @@ struct RunPlan {
   formats::MachineRequest machine;
   std::string data_folder;  ///< that holds the machines; empty: the program's own
   TimeMode time = TimeMode::simulated;
-  double scale = 1;  ///< simulated seconds in a real one; of TimeMode::scaled
-  bool data = true;  ///< false: nothing is copied or reduced, only timed
+  double scale = 1;      ///< simulated seconds in a real one; of TimeMode::scaled
+  bool by_tray = false;  ///< a process sees its own host of an NVLink domain, not all of it
+  bool data = true;      ///< false: nothing is copied or reduced, only timed
   UnknownKernels kernels = UnknownKernels::stop;
 };
 

@@ -69,8 +69,12 @@ class World {
 
   /// The host of the fabric on which this process runs.
   std::uint32_t host() const { return host_; }
-  /// The GPUs of that host, in the order of their indices.
+  /// The GPUs that this process sees, in the order of their indices: those of its host, or of
+  /// all hosts of its NVLink domain, which RunPlan::by_tray parts.
   const std::vector<GpuId>& gpus() const { return gpus_; }
+  /// Where processes can be: hosts, or NVLink domains. And where this one is.
+  std::uint32_t places() const;
+  std::uint32_t place() const { return place_; }
 
   /// Memory of the GPU in use by all processes.
   Bytes memory_used(GpuId gpu) const;
@@ -91,6 +95,8 @@ class World {
   std::vector<ProcessInfo> processes() const;
   /// This process's position among processes(); -1 for visitors.
   int self() const { return self_; }
+  /// This process is a fork of the one that joined: it joins by itself.
+  void rejoin();
   /// Marks processes that have ended without a word. Their pids, each told once a process.
   std::vector<int> find_dead();
 
@@ -114,7 +120,7 @@ class World {
   Fabric machine_;
   std::unique_ptr<Segment> segment_;
   WorldState* state_ = nullptr;
-  std::uint32_t host_ = 0;
+  std::uint32_t place_ = 0, host_ = 0;
   std::vector<GpuId> gpus_;
   int self_ = -1;
 };

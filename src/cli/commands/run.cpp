@@ -12,6 +12,7 @@ namespace {
 struct Options {
   MachineOptions machine;
   int nodes = 1;
+  bool by_tray = false;
   std::string time = "virtual", data = "real", kernels = "stop";
   std::vector<std::string> command;
 };
@@ -23,6 +24,7 @@ Result<vgpu::RunPlan> understand(const Options& options) {
     return fail("the machine cannot be read from standard input, which is the program's",
                 "a name or a file");
   if (options.nodes > 1) plan.machine.machine += "*" + std::to_string(options.nodes);
+  plan.by_tray = options.by_tray;
   plan.data = options.data != "none";
   plan.kernels =
       options.kernels == "skip" ? vgpu::UnknownKernels::skip : vgpu::UnknownKernels::stop;

@@ -22,19 +22,26 @@ constexpr std::int64_t exact_up_to() {
   else return std::int64_t{1} << 31;  // integers wrap the same way in any order
 }
 
-std::uint32_t mix(std::uint64_t seed, std::uint64_t index) {
-  std::uint64_t x = index * 0x9e3779b97f4a7c15u + seed * 0xd1342543de82ef95u;
-  x ^= x >> 32;
-  x *= 0xbf58476d1ce4e5b9u;
-  return static_cast<std::uint32_t>(x >> 32);
+/// 32-bit arithmetic alone, so that compilers do several elements at once.
+std::uint32_t mix(std::uint32_t seed, std::uint64_t index) {
+  std::uint32_t x =
+      (static_cast<std::uint32_t>(index) ^ static_cast<std::uint32_t>(index >> 32) * 0x27d4eb2fu) *
+          0x9e3779b1u +
+      seed;
+  x ^= x >> 16;
+  x *= 0x85ebca6bu;
+  return x ^ x >> 13;
 }
 
-/// Inputs of one reduction. Ranks take turns: `active` of them give 1 to `most`, others nothing.
+/// Inputs of one reduction. Ranks take turns: `active` of them give something, others nothing.
 template <class T>
 class Generator {
  public:
   Generator(Op op, int ranks, std::uint64_t seed)
-      : op_(op), ranks_(std::max(ranks, 1)), seed_(seed) {
+      : op_(op),
+        ranks_(std::max(ranks, 1)),
+        seed_(static_cast<std::uint32_t>(seed) * 0xc2b2ae35u ^
+              static_cast<std::uint32_t>(seed >> 32)) {
     // Of premul_sum, odd ranks count twice.
     const std::int64_t room = exact_up_to<T>() / (op == Op::premul_sum ? 2 : 1);
     // Averages are rounded once for each rank that gives something; two stay within what
@@ -42,7 +49,8 @@ class Generator {
     const std::int64_t givers = op == Op::avg && !std::is_integral_v<T> ? 2 : room;
     active_ = static_cast<std::uint32_t>(
         std::min<std::int64_t>(ranks_, std::max<std::int64_t>(1, givers)));
-    most_ = static_cast<std::uint32_t>(std::clamp<std::int64_t>(room / active_, 1, 256));
+    const auto most = static_cast<std::uint32_t>(std::clamp<std::int64_t>(room / active_, 1, 256));
+    shift_ = 32 - (std::bit_width(most) - 1);
   }
 
   T input(int rank, std::uint64_t index) const {
@@ -54,6 +62,30 @@ class Generator {
       case Op::prod: return factor(hash, rank);
       default: return narrow<T>(static_cast<float>(summand(hash, rank)));
     }
+  }
+
+  static constexpr int kTile = 512;
+
+  /// Elements of one rank's input, or of the result, from `first` on.
+  void inputs(T* out, std::int64_t count, int rank, std::uint64_t first) const {
+    if (!plain_sum()) {
+      for (std::int64_t i = 0; i < count; ++i)
+        out[i] = input(rank, first + static_cast<std::uint64_t>(i));
+      return;
+    }
+    in_tiles(out, count, first, [&](const std::uint32_t(&hash)[kTile], std::uint32_t(&sum)[kTile]) {
+      add(hash, rank, sum);
+    });
+  }
+  void outputs(T* out, std::int64_t count, std::uint64_t first) const {
+    if (!plain_sum()) {
+      for (std::int64_t i = 0; i < count; ++i)
+        out[i] = output(first + static_cast<std::uint64_t>(i));
+      return;
+    }
+    in_tiles(out, count, first, [&](const std::uint32_t(&hash)[kTile], std::uint32_t(&sum)[kTile]) {
+      for (int rank = 0; rank < ranks_; ++rank) add(hash, rank, sum);
+    });
   }
 
   T output(std::uint64_t index) const {
@@ -81,6 +113,30 @@ class Generator {
   }
 
  private:
+  /// Every rank gives something, and it counts once.
+  bool plain_sum() const {
+    return op_ == Op::sum && active_ == static_cast<std::uint32_t>(ranks_) && shift_ < 32;
+  }
+  void add(const std::uint32_t (&hash)[kTile], int rank, std::uint32_t (&sum)[kTile]) const {
+    const std::uint32_t own = static_cast<std::uint32_t>(rank) * 0x9e3779b1u;
+    const int shift = shift_;
+    for (int i = 0; i < kTile; ++i) sum[i] += 1 + (((hash[i] ^ own) * 0x85ebca77u) >> shift);
+  }
+  template <class Sum>
+  void in_tiles(T* out, std::int64_t count, std::uint64_t first, Sum sum_up) const {
+    std::uint32_t hash[kTile], sum[kTile];
+    for (std::int64_t at = 0; at < count; at += kTile) {
+      const std::uint64_t begin = first + static_cast<std::uint64_t>(at);
+      for (int i = 0; i < kTile; ++i) {
+        hash[i] = mix(seed_, begin + static_cast<std::uint64_t>(i));
+        sum[i] = 0;
+      }
+      sum_up(hash, sum);
+      const auto here = static_cast<int>(std::min<std::int64_t>(kTile, count - at));
+      for (int i = 0; i < here; ++i) out[at + i] = from_sum(sum[i]);
+    }
+  }
+
   /// As a GPU divides: the sum has wrapped already.
   T divided(T sum) const {
     if constexpr (std::is_unsigned_v<T>)
@@ -108,7 +164,7 @@ class Generator {
     const auto turn = static_cast<std::uint32_t>(rank);
     if (active_ != ranks && (turn + ranks - first_active(hash)) % ranks >= active_) return 0;
     const std::uint32_t own = (hash ^ turn * 0x9e3779b1u) * 0x85ebca77u;
-    return 1 + static_cast<std::uint32_t>(std::uint64_t{own} * most_ >> 32);
+    return 1 + (shift_ == 32 ? 0 : own >> shift_);
   }
   /// A power of two, and 1 for all but four ranks: products stay exact, and in range.
   T factor(std::uint32_t hash, int rank) const {
@@ -119,26 +175,21 @@ class Generator {
 
   Op op_;
   int ranks_;
-  std::uint64_t seed_;
-  std::uint32_t active_ = 1, most_ = 1;
+  std::uint32_t seed_;
+  std::uint32_t active_ = 1;
+  int shift_ = 32;  ///< summands have 32 minus so many bits
 };
 
 template <class T>
 void fill_input(void* to, std::int64_t count, Op op, int ranks, int rank, std::uint64_t seed,
                 std::uint64_t first) {
-  const Generator<T> generator(op, ranks, seed);
-  auto* out = static_cast<T*>(to);
-  for (std::int64_t i = 0; i < count; ++i)
-    out[i] = generator.input(rank, first + static_cast<std::uint64_t>(i));
+  Generator<T>(op, ranks, seed).inputs(static_cast<T*>(to), count, rank, first);
 }
 
 template <class T>
 void fill_output(void* to, std::int64_t count, Op op, int ranks, std::uint64_t seed,
                  std::uint64_t first) {
-  const Generator<T> generator(op, ranks, seed);
-  auto* out = static_cast<T*>(to);
-  for (std::int64_t i = 0; i < count; ++i)
-    out[i] = generator.output(first + static_cast<std::uint64_t>(i));
+  Generator<T>(op, ranks, seed).outputs(static_cast<T*>(to), count, first);
 }
 
 template <int Bytes>

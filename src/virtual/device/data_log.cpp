@@ -7,7 +7,7 @@ namespace isleway::vgpu {
 namespace {
 
 /// Beyond this many, remembering costs more than doing.
-constexpr std::size_t kMostPending = 512;
+constexpr std::size_t kMostPending = 4096;
 
 bool meet(const Span& a, const Span& b) {
   return a.first < b.first + b.bytes && b.first < a.first + a.bytes;
@@ -49,6 +49,12 @@ void DataLog::add(DataOp op) {
 }
 
 void DataLog::forget(const Span& span) { drop_dead({span}, {}); }
+
+bool DataLog::mentions(const Span& span) const {
+  const std::vector<Span> spans{span};
+  return std::ranges::any_of(
+      pending_, [&](const DataOp& op) { return meet(op.reads, spans) || meet(op.writes, spans); });
+}
 
 void DataLog::drop_dead(const std::vector<Span>& overwritten, const std::vector<Span>& still_read) {
   std::vector<Span> dead = overwritten;

@@ -29,8 +29,10 @@ class DataLog {
   /// Does what the bytes depend on: they may be read, or written from outside, from now on.
   void settle(const Span& span);
   void settle_all();
-  /// The bytes will not be read any more.
+  /// The bytes will not be read any more by anyone else.
   void forget(const Span& span);
+  /// Whether something is still to be done with them.
+  bool mentions(const Span& span) const;
 
  private:
   void drop_dead(const std::vector<Span>& overwritten, const std::vector<Span>& still_read);

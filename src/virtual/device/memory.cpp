@@ -86,11 +86,29 @@ bool Memory::give_back(void* address) {
   return true;
 }
 
-void Memory::give_back_all(GpuId gpu) {
+void Memory::retire(void* address) {
+  const auto found = blocks_.find(static_cast<std::byte*>(address));
+  if (found == blocks_.end()) return;
+  const Block& block = found->second;
+  const Arena& from = arenas_.at(block.gpu);
+  world_.give_back_memory(block.gpu, Bytes(static_cast<std::int64_t>(from.size_at(block.offset))));
+  retired_.push_back(block);
+  blocks_.erase(found);
+}
+
+void Memory::release(const std::function<bool(const Block&)>& in_use) {
+  std::erase_if(retired_, [&](const Block& block) {
+    if (in_use(block)) return false;
+    arenas_.at(block.gpu).give_back(block.offset);
+    return true;
+  });
+}
+
+std::vector<std::byte*> Memory::all_of(GpuId gpu) const {
   std::vector<std::byte*> all;
   for (const auto& [base, block] : blocks_)
     if (block.space == Space::device && block.gpu == gpu) all.push_back(block.base);
-  for (std::byte* base : all) give_back(base);
+  return all;
 }
 
 const Block* Memory::find(const void* address) const {

@@ -1,6 +1,7 @@
 // What addresses mean: whose memory, of which kind, since when.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -52,7 +53,12 @@ class Memory {
   bool register_host(void* address, std::uint64_t bytes);
   /// What any of the above, or open(), gave. False: it gave no such address.
   bool give_back(void* address);
-  void give_back_all(GpuId gpu);
+  /// Device memory that the program has freed, and that keeps its bytes until release().
+  void retire(void* address);
+  /// Lets go of what was retired and `in_use` does not hold any more.
+  void release(const std::function<bool(const Block&)>& in_use);
+  /// What the program has of a GPU's memory.
+  std::vector<std::byte*> all_of(GpuId gpu) const;
 
   /// The block that holds the address; null for the program's own memory.
   const Block* find(const void* address) const;
@@ -75,6 +81,7 @@ class Memory {
   World& world_;
   std::map<GpuId, Arena> arenas_;
   std::map<const std::byte*, Block> blocks_;
+  std::vector<Block> retired_;
   std::map<std::pair<int, int>, Mapping> opened_;  ///< arenas of others, by pid and file
 };
 

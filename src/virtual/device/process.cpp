@@ -1,13 +1,14 @@
 #include "virtual/device/process.hpp"
 
 #include <fmt/format.h>
+#include <pthread.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
 #include "isleway/core.hpp"
-#include "isleway/fabric/change.hpp"
+#include "isleway/virtual/fault.hpp"
 #include "virtual/clock/hooks.hpp"
 #include "virtual/world/segment.hpp"
 
@@ -48,6 +49,9 @@ Process::Process() {
   fabric_ = std::make_shared<const Fabric>(world_->machine());
   find_devices();
   install_clock(*clock_);
+  ::pthread_atfork(nullptr, nullptr, [] {
+    if (Process& process = get()) process.world_->rejoin();
+  });
 }
 
 void Process::find_devices() {
@@ -273,6 +277,14 @@ void Process::settle(const void* address, std::uint64_t bytes) {
   data_.settle({static_cast<const std::byte*>(address), bytes});
 }
 
+void Process::free_device(void* address) {
+  const Block* block = memory_->find(address);
+  if (block == nullptr) return;
+  data_.forget({block->base, block->bytes});
+  memory_->retire(block->base);
+  memory_->release([this](const Block& old) { return data_.mentions({old.base, old.bytes}); });
+}
+
 void Process::do_data(DataOp op) {
   if (!world_->plan().data) return;
   // What the host, or another process, can look at without asking must be there.
@@ -293,6 +305,20 @@ void Process::do_data(DataOp op) {
     for (const Span& span : writes) data_.settle(span);
 }
 
-std::shared_ptr<const Fabric> Process::fabric() { return fabric_; }
+std::shared_ptr<const Fabric> Process::fabric() {
+  const Time now = clock_->now();
+  std::vector<Fault> due;
+  for (const TimedFault& timed : world_->faults())
+    if (timed.at <= now)
+      if (auto fault = parse_fault(world_->machine(), timed.text)) due.push_back(std::move(*fault));
+  if (due.size() == faults_known_) return fabric_;
+  faults_known_ = due.size();
+  const auto broken = faults_in_force(due).and_then(
+      [&](const std::vector<Fault>& in_force) { return with_faults(world_->machine(), in_force); });
+  // A machine that cannot be described any more stays as it was last.
+  if (broken) fabric_ = std::make_shared<const Fabric>(*broken);
+  copies_.reset();
+  return fabric_;
+}
 
 }  // namespace isleway::vgpu

@@ -101,6 +101,8 @@ class Process {
   Result<Work> copy_work(void* to, const void* from, std::uint64_t bytes);
   /// Bytes are about to be read or written by the program itself.
   void settle(const void* address, std::uint64_t bytes);
+  /// The program frees device memory.
+  void free_device(void* address);
   /// An operation on data, now that its time has come. At once where the host could see it.
   void do_data(DataOp op);
 
@@ -137,7 +139,7 @@ class Process {
   std::vector<Ticket> polled_;
   std::unique_ptr<Copies> copies_;
   std::shared_ptr<const Fabric> fabric_;
-  std::uint32_t faults_known_ = 0;
+  std::size_t faults_known_ = 0;
   std::vector<Watch> watches_;
 };
 

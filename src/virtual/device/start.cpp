@@ -12,8 +12,8 @@ __attribute__((visibility("default"))) void isleway_virtual_start() { Process::g
 __attribute__((visibility("default"))) const char* isleway_virtual_host_name() {
   static const std::string name = [] {
     Process& process = Process::get();
-    if (!process || process.world().machine().host_count() < 2) return std::string();
-    return "node" + std::to_string(process.world().host());
+    if (!process || process.world().places() < 2) return std::string();
+    return "node" + std::to_string(process.world().place());
   }();
   return name.c_str();
 }

@@ -58,6 +58,7 @@ void Timeline::resolve(StreamId id, Time begin, Time end) {
   Item item = std::move(stream.items.front());
   stream.items.pop_front();
   stream.busy = false;
+  if (item.work.kind != Work::Kind::flow && end > begin) stream.flowing_since.reset();
   stream.free_at = end;
   stream.group = nullptr;
   item.ticket->end = end;
@@ -79,11 +80,16 @@ bool Timeline::step(StreamId id) {
       if (released_ < *ready) return false;
       resolve(id, *ready, std::max(*ready, released_));
       return true;
-    case Work::Kind::flow:
-      moving_.push_back({id, work.flow.path, work.flow.opposite, work.flow.bytes, *ready,
-                         *ready + work.flow.latency});
+    case Work::Kind::flow: {
+      // A copy is launched while the one before it still moves.
+      Time starts = *ready + work.flow.latency;
+      if (stream.flowing_since && *ready == stream.free_at)
+        starts = std::max(*ready, *stream.flowing_since + work.flow.latency);
+      stream.flowing_since = starts;
+      moving_.push_back({id, work.flow.path, work.flow.opposite, work.flow.bytes, *ready, starts});
       stream.busy = true;
       return false;
+    }
     case Work::Kind::joint: return step_joint(id, *ready);
   }
   return false;

@@ -100,7 +100,8 @@ class Timeline {
     const void* group = nullptr;  ///< of its last work
     Time free_for_group;
     Ticket last;
-    bool busy = false;  ///< its first item flows, or is about to
+    bool busy = false;                  ///< its first item flows, or is about to
+    std::optional<Time> flowing_since;  ///< its last work was a flow; its first byte
     bool alive = true;
   };
   struct Moving {

@@ -58,7 +58,7 @@ struct RankInfo {
 struct Board {
   char id[kIdBytes];
   std::uint32_t ranks, arrived;
-  std::uint32_t failed;
+  std::uint32_t failed;   ///< the rank that was lost first, plus 1
   std::int64_t clock_ps;  ///< the latest that any rank came
   std::uint64_t next, ranks_at, calls_at, posts_at, pairs_at;
   std::uint32_t splits_done, split_posted;

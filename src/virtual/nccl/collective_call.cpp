@@ -39,7 +39,8 @@ class CallJoint final : public Joint {
   const void* group() const override { return comm_.get(); }
 
   std::optional<JointTimes> begin(Time ready) override {
-    if (comm_->error != success) return JointTimes{ready, ready};
+    if (const Fate fate = fate_of(*comm_); fate == Fate::hangs) return std::nullopt;
+    else if (fate == Fate::ends) return JointTimes{ready, ready};
     if (!posted_ && !post(ready)) return std::nullopt;
     World& world = process_.world();
     const BoardView& board = comm_->board;

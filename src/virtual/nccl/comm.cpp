@@ -57,7 +57,7 @@ int complete(Process& process, Comm& comm, bool wait) {
       if (info.joined == 0 || std::ranges::find(dead, info.pid) == dead.end()) continue;
       comm.last_error =
           "process " + std::to_string(info.pid) + " (rank " + std::to_string(r) + ") has died";
-      board.failed = 1;
+      board.failed = r + 1;
       return comm.error = remote_error;
     }
   }
@@ -74,13 +74,12 @@ int complete(Process& process, Comm& comm, bool wait) {
 }
 
 Result<Planner*> planner_of(Process& process, Comm& comm) {
-  const std::uint32_t faults = process.world().fault_count();
-  if (!comm.planner || comm.planned_faults != faults) {
-    auto planner =
-        Planner::make(process.fabric(), process.world().parts(), comm.gpus, comm.gpus_per_thread);
+  auto fabric = process.fabric();
+  if (!comm.planner || comm.planned_on != fabric) {
+    auto planner = Planner::make(fabric, process.world().parts(), comm.gpus, comm.gpus_per_thread);
     if (!planner) return tl::unexpected(planner.error());
     comm.planner = std::move(*planner);
-    comm.planned_faults = faults;
+    comm.planned_on = std::move(fabric);
   }
   return comm.planner.get();
 }

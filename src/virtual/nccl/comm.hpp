@@ -35,9 +35,10 @@ struct Comm {
   std::vector<GpuId> gpus;
   std::vector<int> local;  ///< ranks in this process
   std::unique_ptr<Planner> planner;
-  std::uint32_t planned_faults = 0;
+  std::shared_ptr<const Fabric> planned_on;
   std::map<std::uint64_t, std::shared_ptr<Joint>> gathering;  ///< calls, by number
-  int error = success;                                        ///< asynchronous
+  bool aborted = false;
+  int error = success;  ///< asynchronous
   std::string last_error;
 };
 
@@ -82,6 +83,14 @@ struct Message {
 
 /// Of one rank, in the size that nccl-tests counts.
 CollectiveCall collective_call(const Call& call, const RankHandle& handle);
+
+/// Whether calls go on, never end (a rank is lost), or end at once without a result.
+enum class Fate : std::uint8_t { goes_on, hangs, ends };
+inline Fate fate_of(const Comm& comm) {
+  if (comm.aborted) return Fate::ends;
+  if (comm.error == success) return Fate::goes_on;
+  return comm.error == remote_error ? Fate::hangs : Fate::ends;
+}
 
 /// Finds out who the ranks are, once all have come. `wait`: until then.
 int complete(Process& process, Comm& comm, bool wait);

@@ -36,7 +36,8 @@ class MessagesJoint final : public Joint {
 
   std::optional<JointTimes> begin(Time ready) override {
     latest_ = std::max(latest_, ready);
-    if (comm_->error != success) return JointTimes{ready, ready};
+    if (const Fate fate = fate_of(*comm_); fate == Fate::hangs) return std::nullopt;
+    else if (fate == Fate::ends) return JointTimes{ready, ready};
     bool all = true;
     for (Half& half : halves_)
       if (!half.over) all = advance(half, ready) && all;

@@ -11,6 +11,7 @@
 #include <filesystem>
 
 #include "isleway/core.hpp"
+#include "virtual/world/apart.hpp"
 
 namespace isleway::vgpu {
 namespace {
@@ -102,9 +103,8 @@ Result<RunEnd> run_program(World& world, const std::vector<std::string>& command
   if (!libraries) return tl::unexpected(libraries.error());
 
   std::fflush(nullptr);
-  const pid_t child = ::fork();
+  const pid_t child = fork_apart([&] { become(program, command, *libraries, world); });
   if (child < 0) return fail(std::string("no new process: ") + std::strerror(errno));
-  if (child == 0) become(program, command, *libraries, world);
   const auto status = wait_for(child);
   if (!status) return tl::unexpected(status.error());
 

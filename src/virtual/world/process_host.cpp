@@ -34,13 +34,13 @@ std::optional<LaunchedRank> launched_rank() {
   return std::nullopt;
 }
 
-std::uint32_t launched_host(std::uint32_t hosts) {
-  if (hosts < 2) return 0;
+std::uint32_t launched_place(std::uint32_t places) {
+  if (places < 2) return 0;
   if (const auto host = number("ISLEWAY_HOST"))
-    return std::min(static_cast<std::uint32_t>(*host), hosts - 1);
+    return std::min(static_cast<std::uint32_t>(*host), places - 1);
   const auto launched = launched_rank();
   if (!launched) return 0;
-  return static_cast<std::uint32_t>(std::uint64_t(launched->rank) * hosts / launched->ranks);
+  return static_cast<std::uint32_t>(std::uint64_t(launched->rank) * places / launched->ranks);
 }
 
 std::uint64_t start_ticks(int pid) {

@@ -13,9 +13,9 @@ struct LaunchedRank {
 };
 std::optional<LaunchedRank> launched_rank();
 
-/// ISLEWAY_HOST where it is set; else, with a launcher, ranks fill the hosts evenly; else the
-/// first host. `hosts` is the number of hosts in the machine.
-std::uint32_t launched_host(std::uint32_t hosts);
+/// ISLEWAY_HOST where it is set; else, with a launcher, ranks fill the places evenly; else the
+/// first of them.
+std::uint32_t launched_place(std::uint32_t places);
 
 /// When the process was started, in the kernel's ticks; 0 when it is gone.
 std::uint64_t start_ticks(int pid);

@@ -33,6 +33,7 @@ std::string plan_text(const RunPlan& plan) {
               {"data_folder", plan.data_folder},
               {"time", static_cast<int>(plan.time)},
               {"scale", plan.scale},
+              {"by_tray", plan.by_tray},
               {"data", plan.data},
               {"kernels", static_cast<int>(plan.kernels)}}
       .dump();
@@ -58,6 +59,7 @@ Result<RunPlan> parse_plan(std::string_view text) {
     plan.data_folder = json.at("data_folder");
     plan.time = static_cast<TimeMode>(json.at("time").get<int>());
     plan.scale = json.at("scale");
+    plan.by_tray = json.at("by_tray");
     plan.data = json.at("data");
     plan.kernels = static_cast<UnknownKernels>(json.at("kernels").get<int>());
   } catch (const nlohmann::json::exception& error) {

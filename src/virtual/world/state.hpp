@@ -19,7 +19,7 @@ constexpr std::uint64_t kMeetingBytes = std::uint64_t{256} << 20;  ///< sparse
 
 struct ProcessSlot {
   std::int32_t pid;
-  std::uint32_t host;
+  std::uint32_t host, place;
   std::uint64_t started;  ///< as /proc has it: pids are used again
   std::atomic<std::int64_t> clock_ps;
   std::atomic<bool> alive;

@@ -128,34 +128,52 @@ Result<std::unique_ptr<World>> World::join() {
   return world;
 }
 
+std::uint32_t World::places() const {
+  return plan_.by_tray ? machine_.host_count() : machine_.unit_count();
+}
+
 void World::take_part() {
   const std::string host_id = environment("NCCL_HOSTID").substr(0, kHostIdText - 1);
-  host_ = launched_host(machine_.host_count());
+  place_ = launched_place(places());
   const std::lock_guard held(state_->lock);
   const std::uint32_t count = state_->processes;
-  // Processes that name their host otherwise than those before are on the next one.
+  // Processes that name their host otherwise than those before are at the next place.
   std::uint32_t named = 0;
   bool is_new = !host_id.empty();
   for (std::uint32_t i = 0; i < count && is_new; ++i) {
     const ProcessSlot& other = state_->process[i];
-    if (other.host_id[0] != '\0') named = std::max(named, other.host + 1);
+    if (other.host_id[0] != '\0') named = std::max(named, other.place + 1);
     if (host_id == other.host_id) {
-      host_ = other.host;
+      place_ = other.place;
       is_new = false;
     }
   }
-  if (is_new && machine_.host_count() > 0) host_ = std::min(named, machine_.host_count() - 1);
-  for (GpuId gpu = 0; gpu < machine_.gpu_count(); ++gpu)
-    if (machine_.host_of(machine_.gpu(gpu)) == host_) gpus_.push_back(gpu);
+  if (is_new && places() > 0) place_ = std::min(named, places() - 1);
+  bool first = true;
+  for (GpuId gpu = 0; gpu < machine_.gpu_count(); ++gpu) {
+    const DeviceRef device = machine_.gpu(gpu);
+    const std::uint32_t host = machine_.host_of(device);
+    if ((plan_.by_tray ? host : device.unit) != place_) continue;
+    if (first) host_ = host;
+    first = false;
+    gpus_.push_back(gpu);
+  }
   if (count == kMostProcesses) return;
   self_ = static_cast<int>(count);
   ProcessSlot& slot = state_->process[count];
   slot.pid = ::getpid();
   slot.host = host_;
+  slot.place = place_;
   slot.started = start_ticks(slot.pid);
   std::strncpy(slot.host_id, host_id.c_str(), kHostIdText - 1);
   slot.alive = true;
   state_->processes = count + 1;
+}
+
+void World::rejoin() {
+  gpus_.clear();
+  self_ = -1;
+  take_part();
 }
 
 const std::string& World::name() const { return segment_->path(); }

@@ -142,8 +142,8 @@ ISLEWAY_API int cudaThreadSynchronize() { return cudaDeviceSynchronize(); }
 ISLEWAY_API int cudaDeviceReset() {
   return with_device(__func__, [](Process& process, int device) -> int {
     const int status = waited(process.synchronize_device(device));
-    process.data().settle_all();
-    process.memory().give_back_all(process.gpu(device));
+    for (std::byte* address : process.memory().all_of(process.gpu(device)))
+      process.free_device(address);
     for (int peer = 0; peer < process.device_count(); ++peer)
       process.enable_peer(device, peer, false);
     return status;

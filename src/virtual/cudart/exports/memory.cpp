@@ -47,9 +47,11 @@ int give_back(const char* function, void* address, bool host) {
       if (const int device = process.device_of(block->gpu); device >= 0)
         if (const int status = waited(process.synchronize_device(device)); status != success)
           return status;
-    const Span bytes{block->base, block->bytes};
-    process.data().forget(bytes);
-    process.data().settle(bytes);
+    if (block->space == Space::device) {
+      process.free_device(address);
+      return success;
+    }
+    process.settle(block->base, block->bytes);
     process.memory().give_back(address);
     return success;
   });
@@ -284,12 +286,7 @@ ISLEWAY_API int cudaFreeAsync(void* address, void* stream) {
       return invalid_value;
     put_or_record(process, on, GraphNode::Kind::empty, [address](Process& p, Stream& s) {
       Work work;
-      work.effect = [address, &p] {
-        const Block* freed = p.memory().find(address);
-        if (freed == nullptr) return;
-        p.data().settle({freed->base, freed->bytes});
-        p.memory().give_back(address);
-      };
+      work.effect = [address, &p] { p.free_device(address); };
       p.put(s, std::move(work));
     });
     return success;

@@ -46,26 +46,28 @@ std::map<Board*, std::weak_ptr<Comm>>& comms() {
 
 /// Tells when a process dies that others still count on.
 std::string find_dead_ranks() {
-  Process& process = Process::get();
-  World& world = process.world();
+  World& world = Process::get().world();
   world.find_dead();
+  std::set<int> gone;
+  for (const ProcessInfo& known : world.processes())
+    if (!known.alive) gone.insert(known.pid);
   std::string told;
   for (const auto& [board, weak] : comms()) {
     const auto comm = weak.lock();
     if (!comm || comm->error != success) continue;
-    for (int r = 0; r < comm->ranks; ++r) {
+    const std::lock_guard locked(world.lock());
+    // Whoever is missed first is named by all, though others end because of it.
+    for (int r = 0; r < comm->ranks && board->failed == 0; ++r) {
       const RankInfo& info = comm->board.rank(r);
-      if (info.joined == 0 || info.left != 0) continue;
-      const bool gone = std::ranges::any_of(world.processes(), [&](const ProcessInfo& known) {
-        return known.pid == info.pid && !known.alive;
-      });
-      if (!gone) continue;
-      comm->error = remote_error;
-      comm->last_error = fmt::format("process {} (rank {}) has died", info.pid, r);
-      told = comm->last_error;
-      fmt::print(stderr, "isleway: NCCL communicator of {} ranks: {}\n", comm->ranks, told);
-      break;
+      if (info.joined != 0 && info.left == 0 && gone.contains(info.pid))
+        board->failed = static_cast<std::uint32_t>(r) + 1;
     }
+    if (board->failed == 0) continue;
+    const int lost = static_cast<int>(board->failed) - 1;
+    comm->error = remote_error;
+    told = comm->last_error =
+        fmt::format("process {} (rank {}) has died", comm->board.rank(lost).pid, lost);
+    fmt::print(stderr, "isleway: NCCL communicator of {} ranks: {}\n", comm->ranks, told);
   }
   return told;
 }
@@ -112,7 +114,7 @@ int init_rank(const char* function, RankHandle** out, int ranks, const UniqueId&
     for (int other = 0; other < ranks; ++other) {
       const RankInfo& o = handle->comm->board.rank(other);
       if (o.joined == 0 || o.gpu != process.gpu(device)) continue;
-      board->failed = 1;
+      board->failed = static_cast<std::uint32_t>(rank) + 1;
       world.lock().announce();
       return fail(function, invalid_usage,
                   fmt::format("Duplicate GPU detected : rank {} and rank {} both on device {}",
@@ -166,7 +168,7 @@ void let_go(RankHandle* comm, bool aborted) {
   const auto held = process.hold();
   const std::lock_guard locked(process.world().lock());
   comm->comm->board.rank(comm->rank).left = 1;
-  if (aborted && comm->comm->error == success) comm->comm->error = remote_error;
+  comm->comm->aborted |= aborted;
   process.world().lock().announce();
   handles().erase(comm);
 }
@@ -439,9 +441,7 @@ ISLEWAY_API int ncclMemFree(void* address) {
   const Block* block = process.memory().find(address);
   if (block == nullptr || block->base != address)
     return fail(__func__, invalid_argument, "no such memory");
-  process.data().forget({block->base, block->bytes});
-  process.data().settle({block->base, block->bytes});
-  process.memory().give_back(address);
+  process.free_device(address);
   return success;
 }
 
