@@ -40,8 +40,8 @@ void devices() {
                 peers);
   }
   std::printf("device %d: %s\n", count, cudaGetErrorName(cudaSetDevice(count)));
-  std::printf("last error: %s, then %s\n", cudaGetErrorName(cudaGetLastError()),
-              cudaGetErrorName(cudaGetLastError()));
+  const char* first = cudaGetErrorName(cudaGetLastError());
+  std::printf("last error: %s, then %s\n", first, cudaGetErrorName(cudaGetLastError()));
 }
 
 void memory() {
