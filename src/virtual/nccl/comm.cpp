@@ -44,15 +44,16 @@ int complete(Process& process, Comm& comm, bool wait) {
     const std::uint32_t seen = world.lock().announced();
     {
       const std::lock_guard held(world.lock());
-      if (board.failed != 0) return comm.error = remote_error;
       if (board.arrived == board.ranks) break;
+      if (board.failed != 0) return comm.error = remote_error;
     }
     if (!wait) return in_progress;
     // Other threads of this process may be on their way.
     world.lock().wait(seen, 100);
     const auto dead = world.find_dead();
     const std::lock_guard held(world.lock());
-    for (std::uint32_t r = 0; r < board.ranks; ++r) {
+    // Whoever dies after all have come is found by those who wait for it.
+    for (std::uint32_t r = 0; r < board.ranks && board.arrived < board.ranks; ++r) {
       const RankInfo& info = comm.board.rank(static_cast<int>(r));
       if (info.joined == 0 || std::ranges::find(dead, info.pid) == dead.end()) continue;
       comm.last_error =

@@ -20,6 +20,11 @@ pid_t fork_with(unsigned long flags) {
 
 /// The first process of its own space, until all others have ended. Ends as `program` ends.
 [[noreturn]] void look_after(pid_t program) {
+  static volatile pid_t looked_after;
+  looked_after = program;
+  const auto hand_on = [](int signal) { ::kill(looked_after, signal); };
+  ::signal(SIGTERM, hand_on);
+  ::signal(SIGHUP, hand_on);
   ::signal(SIGINT, SIG_IGN);
   ::signal(SIGQUIT, SIG_IGN);
   int result = 0;

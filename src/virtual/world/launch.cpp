@@ -64,6 +64,12 @@ std::string with_first(const char* variable, const std::string& first) {
   ::_exit(127);
 }
 
+/// For the handler, which is given nothing else.
+volatile pid_t running = 0;
+void hand_on(int signal) {
+  if (running > 0) ::kill(running, signal);
+}
+
 Result<int> wait_for(pid_t child) {
   // The program gets the terminal's signals itself, and decides what becomes of the run.
   struct sigaction ignore {
@@ -71,10 +77,20 @@ Result<int> wait_for(pid_t child) {
   ignore.sa_handler = SIG_IGN;
   ::sigaction(SIGINT, &ignore, &interrupt);
   ::sigaction(SIGQUIT, &ignore, &quit);
+  // Asked to end, the program ends first, and what the run shares is cleared away.
+  running = child;
+  struct sigaction forward {
+  }, terminate{}, hang_up{};
+  forward.sa_handler = hand_on;
+  ::sigaction(SIGTERM, &forward, &terminate);
+  ::sigaction(SIGHUP, &forward, &hang_up);
   int status = 0;
   pid_t ended;
   do ended = ::waitpid(child, &status, 0);
   while (ended < 0 && errno == EINTR);
+  running = 0;
+  ::sigaction(SIGTERM, &terminate, nullptr);
+  ::sigaction(SIGHUP, &hang_up, nullptr);
   ::sigaction(SIGINT, &interrupt, nullptr);
   ::sigaction(SIGQUIT, &quit, nullptr);
   if (ended < 0) return fail(std::string("the program was lost: ") + std::strerror(errno));
