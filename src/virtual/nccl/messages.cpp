@@ -17,6 +17,7 @@ namespace {
 struct Half {
   Message message;
   std::uint64_t number = 0;
+  int position = 0;  ///< in the group
   bool posted = false, last = false, over = false;
 };
 
@@ -42,6 +43,8 @@ class MessagesJoint final : public Joint {
     for (Half& half : halves_)
       if (!half.over) all = advance(half, ready) && all;
     if (!all) return std::nullopt;
+    for (auto& [position, op] : comm_->moves) process_.do_data(std::move(op));
+    comm_->moves.clear();
     const auto planner = planner_of(process_, *comm_);
     const auto times = planner ? (*planner)->times(pattern_) : tl::unexpected(planner.error());
     if (!times) {
@@ -122,7 +125,9 @@ class MessagesJoint final : public Joint {
     std::byte* to = resolve(process_, slot.to, static_cast<int>(slot.received));
     const bool possible = from != nullptr && to != nullptr && from != to && bytes > 0;
     if (possible && comm_->alone)
-      process_.do_data({{{from, bytes}}, {{to, bytes}}, [=] { std::memmove(to, from, bytes); }});
+      comm_->moves.emplace(half.position, DataOp{{{from, bytes}}, {{to, bytes}}, [=] {
+                                                   std::memmove(to, from, bytes);
+                                                 }});
     else if (possible && process_.world().plan().data) std::memmove(to, from, bytes);
     slot.done = 1;
     half.last = false;
@@ -191,7 +196,7 @@ int enqueue(Process& process, RankHandle& handle, const std::vector<Message>& me
   for (const Message& message : messages) {
     const auto peer = static_cast<std::size_t>(message.peer);
     auto& count = message.sends ? handle.sent[peer] : handle.received[peer];
-    halves.push_back({message, count++});
+    halves.push_back({message, count++, static_cast<int>(halves.size()) / 2});
   }
   Work work;
   work.kind = Work::Kind::joint;
