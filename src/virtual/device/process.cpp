@@ -190,6 +190,7 @@ std::string Process::synchronize(const Ticket& ticket) {
     for (const Watch& watch : watches_)
       if (std::string why = watch(); !why.empty() && !timeline_.run_until(ticket)) return why;
   }
+  do_deferred();
   clock_->wait_until(ticket->end);
   world_->set_clock(clock_->now());
   return {};
@@ -207,6 +208,7 @@ bool Process::poll(const Ticket& ticket) {
   timeline_.advance(now, true);
   const auto is_done = [&](const Ticket& t) { return t->resolved && t->end <= clock_->now(); };
   if (is_done(ticket)) {
+    do_deferred();
     std::erase(polled_, ticket);
     return true;
   }
@@ -273,7 +275,13 @@ Result<Work> Process::copy_work(void* to, const void* from, std::uint64_t bytes)
   return work;
 }
 
+void Process::do_deferred() {
+  const auto all = std::exchange(deferred_, {});
+  for (const auto& [order, op] : all) do_data(op);
+}
+
 void Process::settle(const void* address, std::uint64_t bytes) {
+  do_deferred();
   data_.settle({static_cast<const std::byte*>(address), bytes});
 }
 
@@ -287,6 +295,7 @@ void Process::free_device(void* address) {
 
 void Process::do_data(DataOp op) {
   if (!world_->plan().data) return;
+  if (!deferred_.empty()) do_deferred();
   // What the host, or another process, can look at without asking must be there.
   const bool seen = std::ranges::any_of(op.writes, [&](const Span& span) {
     const Block* block = memory_->find(span.first);

@@ -105,6 +105,10 @@ class Process {
   void free_device(void* address);
   /// An operation on data, now that its time has come. At once where the host could see it.
   void do_data(DataOp op);
+  /// One of several that belong together, to be done in the order of their numbers, before
+  /// anything else touches data.
+  void defer_data(int order, DataOp op) { deferred_.emplace(order, std::move(op)); }
+  void do_deferred();
 
   /// The fabric with the faults that are in force now.
   std::shared_ptr<const Fabric> fabric();
@@ -130,6 +134,7 @@ class Process {
   std::unique_ptr<Memory> memory_;
   DriverCosts costs_;
   DataLog data_;
+  std::multimap<int, DataOp> deferred_;
   Timeline timeline_;
   std::vector<Device> devices_;
   std::set<const Stream*> streams_;

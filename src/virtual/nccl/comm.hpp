@@ -37,9 +37,7 @@ struct Comm {
   std::unique_ptr<Planner> planner;
   std::shared_ptr<const Fabric> planned_on;
   std::map<std::uint64_t, std::shared_ptr<Joint>> gathering;  ///< calls, by number
-  /// Messages of a group whose halves have met, by their position in it. A program may send on
-  /// what an earlier one of the same group brings.
-  std::multimap<int, DataOp> moves;
+  int open_groups = 0;  ///< of messages, some of which still miss their other half
   bool aborted = false;
   int error = success;  ///< asynchronous
   std::string last_error;

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <utility>
 
 #include "virtual/nccl/comm.hpp"
 #include "virtual/world/segment.hpp"
@@ -39,12 +40,18 @@ class MessagesJoint final : public Joint {
     latest_ = std::max(latest_, ready);
     if (const Fate fate = fate_of(*comm_); fate == Fate::hangs) return std::nullopt;
     else if (fate == Fate::ends) return JointTimes{ready, ready};
+    if (!std::exchange(begun_, true)) {
+      open_ = true;
+      ++comm_->open_groups;
+    }
     bool all = true;
     for (Half& half : halves_)
       if (!half.over) all = advance(half, ready) && all;
     if (!all) return std::nullopt;
-    for (auto& [position, op] : comm_->moves) process_.do_data(std::move(op));
-    comm_->moves.clear();
+    // A program may send on what an earlier message of the same group brings: all of them are
+    // moved together, in the order of the group.
+    if (std::exchange(open_, false)) --comm_->open_groups;
+    if (comm_->open_groups == 0) process_.do_deferred();
     const auto planner = planner_of(process_, *comm_);
     const auto times = planner ? (*planner)->times(pattern_) : tl::unexpected(planner.error());
     if (!times) {
@@ -125,9 +132,8 @@ class MessagesJoint final : public Joint {
     std::byte* to = resolve(process_, slot.to, static_cast<int>(slot.received));
     const bool possible = from != nullptr && to != nullptr && from != to && bytes > 0;
     if (possible && comm_->alone)
-      comm_->moves.emplace(half.position, DataOp{{{from, bytes}}, {{to, bytes}}, [=] {
-                                                   std::memmove(to, from, bytes);
-                                                 }});
+      process_.defer_data(half.position,
+                          {{{from, bytes}}, {{to, bytes}}, [=] { std::memmove(to, from, bytes); }});
     else if (possible && process_.world().plan().data) std::memmove(to, from, bytes);
     slot.done = 1;
     half.last = false;
@@ -146,6 +152,7 @@ class MessagesJoint final : public Joint {
   std::vector<Half> halves_;
   CollectiveCall pattern_;
   Time latest_;
+  bool begun_ = false, open_ = false;
 };
 
 }  // namespace
