@@ -42,6 +42,10 @@ bool covered(std::vector<Span> spans, const std::vector<Span>& covers) {
 
 }  // namespace
 
+bool conflict(const DataOp& a, const DataOp& b) {
+  return meet(a.writes, b.writes) || meet(a.writes, b.reads) || meet(a.reads, b.writes);
+}
+
 void DataLog::add(DataOp op) {
   drop_dead(op.writes, op.reads);
   pending_.push_back(std::move(op));

@@ -19,6 +19,9 @@ struct DataOp {
   std::function<void()> run;
 };
 
+/// Whether it matters which of the two is done first.
+bool conflict(const DataOp& a, const DataOp& b);
+
 /// Benchmarks repeat a call hundreds of times and look at the last result: what is overwritten
 /// before anyone has read it is never computed. What is computed is what doing everything in
 /// order would have given.

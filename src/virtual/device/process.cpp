@@ -295,7 +295,8 @@ void Process::free_device(void* address) {
 
 void Process::do_data(DataOp op) {
   if (!world_->plan().data) return;
-  if (!deferred_.empty()) do_deferred();
+  if (std::ranges::any_of(deferred_, [&](const auto& other) { return conflict(op, other.second); }))
+    do_deferred();
   // What the host, or another process, can look at without asking must be there.
   const bool seen = std::ranges::any_of(op.writes, [&](const Span& span) {
     const Block* block = memory_->find(span.first);

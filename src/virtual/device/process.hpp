@@ -106,7 +106,7 @@ class Process {
   /// An operation on data, now that its time has come. At once where the host could see it.
   void do_data(DataOp op);
   /// One of several that belong together, to be done in the order of their numbers, before
-  /// anything else touches data.
+  /// anything else touches their data.
   void defer_data(int order, DataOp op) { deferred_.emplace(order, std::move(op)); }
   void do_deferred();
 
