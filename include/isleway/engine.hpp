@@ -3,5 +3,6 @@
 
 #include "isleway/engine/engine.hpp"
 #include "isleway/engine/max_min.hpp"
+#include "isleway/engine/scenario.hpp"
 #include "isleway/engine/schedule.hpp"
 #include "isleway/engine/wiring.hpp"

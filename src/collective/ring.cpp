@@ -84,6 +84,24 @@ class LockstepRing final : public Schedule {
     }
   }
 
+  /// A channel's ranks all do the same where no chunk of the last loop is short.
+  std::uint64_t role(Port port) const override {
+    const Loops& loops = channels_[port.stream].loops;
+    const bool even = !one_buffer_ || loops.part_bytes(0) == loops.part_bytes(ranks() - 1);
+    return even ? static_cast<std::uint64_t>(loops.share()) : Schedule::role(port);
+  }
+  void peers(Port port, Peers& out) const override {
+    out.clear();
+    if (ranks() == 1 || action_count(port) == 0) return;
+    const int position = order_.position(port.stream, port.agent);
+    out.receives.push_back({order_.at(port.stream, position - 1), port.stream});
+    out.sends.push_back({order_.at(port.stream, position + 1), port.stream});
+  }
+  Loop loop(Port port) const override {
+    const Loops::Group full = channels_[port.stream].loops.groups()[0];
+    return {0, full.slices * rule_.steps, full.loops};
+  }
+
   /// Every step waits for the message of the one before, so in a loop a message goes round
   /// the ring once (twice for all_reduce), less the first step. Channel 0 has the most to do.
   std::vector<CriticalStep> critical_path() const override {

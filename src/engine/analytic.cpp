@@ -143,7 +143,9 @@ Result<void> ClosedForm::add_busy_times() {
       way_seconds_[way] = std::max(way_seconds_[way], busy[use.resource]);
   for (const Entry& entry : entries_) {
     if (std::isinf(way_seconds_[entry.way]))
-      return fail("a transfer never ends: " + links_.dead_link(entry.way) + " carries nothing",
+      return fail("a transfer never ends: " +
+                      links_.link_name_of(*links_.dead_resource(links_.uses(entry.way))) +
+                      " carries nothing",
                   "links that are up on every route");
     double& slowest = streams_[entry.stream].slowest_link;
     slowest = std::max(slowest, way_seconds_[entry.way]);

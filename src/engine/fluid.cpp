@@ -6,42 +6,39 @@
 namespace isleway {
 namespace {
 
-constexpr double kPerPicosecond = 1e-12;
+constexpr int kFraction = 54;     // bits of a byte in an amount
+constexpr int kStartedBits = 10;  // bits of a byte in a sum of sizes
+constexpr double kPerPicosecond = 1e-12 * 0x1p54;
+constexpr double kFastest = 0x1p62;
+constexpr std::int64_t kLatestTime = 9'000'000'000'000'000'000;
+
 // Two computations of the same instant differ by far less than this part of a picosecond;
 // rounding up from a little below keeps them in the same tick.
-constexpr double kTickSlack = 1e-3;
-constexpr double kLatestTime = 9e18;
-
-bool ends_later(double a, double b) { return a > b; }
+std::int64_t slack(std::int64_t rate) { return rate >> 10; }
 
 }  // namespace
 
-bool Fluid::later(const Prediction& a, const Prediction& b) {
-  return a.time != b.time ? a.time > b.time : a.order > b.order;
+Fluid::Class Fluid::add_class(std::span<const Usage> uses, double wire_cap) {
+  State state;
+  state.instant = uses.empty() && std::isinf(wire_cap);
+  classes_.push_back(state);
+  return solver_.add_class(uses, wire_cap);
 }
 
-Fluid::Class Fluid::flow_class(LinkUse::Way way, double wire_cap) {
-  const auto [found, is_new] =
-      known_.try_emplace({way, wire_cap}, static_cast<Class>(classes_.size()));
-  if (!is_new) return found->second;
-  const auto& capacities = links_.capacities();
-  for (; resources_ < capacities.size(); ++resources_) solver_.add_resource(capacities[resources_]);
-  solver_.add_class(links_.uses(way), wire_cap);
-  State state;
-  state.way = way;
-  state.cap = wire_cap;
-  state.instant = links_.uses(way).empty() && std::isinf(wire_cap);
-  classes_.push_back(std::move(state));
-  return found->second;
+void Fluid::reserve(std::size_t classes, std::size_t uses, std::size_t flows) {
+  classes_.reserve(classes);
+  flows_.reserve(flows);
+  solver_.reserve(classes, uses);
 }
 
 void Fluid::advance(State& state, std::int64_t now) {
-  const double bytes = state.rate * static_cast<double>(now - state.at);
+  const std::int64_t passed = now - state.at;
   state.at = now;
-  state.served += bytes;
-  const double all = bytes * static_cast<double>(state.flows.size());
-  moved_ += all;
-  if (state.capped) capped_ += all;
+  if (passed == 0 || state.rate == 0) return;
+  state.served += static_cast<Amount>(state.rate) * passed;
+  if (state.capped)
+    state.capped_bytes +=
+        static_cast<double>(state.rate) * 0x1p-54 * static_cast<double>(passed) * state.count;
 }
 
 void Fluid::mark_stale(Class c) {
@@ -50,82 +47,150 @@ void Fluid::mark_stale(Class c) {
   stale_.push_back(c);
 }
 
-void Fluid::start(Class c, double wire_bytes, std::uint32_t token, std::int64_t now) {
+std::uint32_t Fluid::meld(std::uint32_t a, std::uint32_t b) {
+  if (flows_[b].end < flows_[a].end) std::swap(a, b);
+  flows_[b].sibling = flows_[a].child;
+  flows_[a].child = b;
+  return a;
+}
+
+void Fluid::start(Class c, double wire_bytes, Token token, std::uint32_t copies, std::int64_t now) {
   State& state = classes_[c];
   advance(state, now);
-  if (state.flows.empty()) state.served = 0;  // small sums stay exact
-  state.flows.push_back({state.served + wire_bytes, token});
-  std::ranges::push_heap(state.flows, ends_later, &Flow::end);
-  links_.add(state.way, wire_bytes);
-  ++active_;
-  solver_.set_count(c, static_cast<std::uint32_t>(state.flows.size()));
+  if (state.first == kNone) state.served = 0;
+  const auto size = static_cast<std::int64_t>(wire_bytes * (1 << kStartedBits) + 0.5);
+  const Flow flow{state.served + (static_cast<Amount>(size) << (kFraction - kStartedBits)), token,
+                  kNone, kNone};
+  std::uint32_t id = free_;
+  if (id == kNone) {
+    id = static_cast<std::uint32_t>(flows_.size());
+    flows_.push_back(flow);
+  } else {
+    free_ = flows_[id].sibling;
+    flows_[id] = flow;
+  }
+  const std::uint32_t first = state.first == kNone ? id : meld(state.first, id);
+  if (first != state.first) mark_stale(c);
+  state.first = first;
+  state.started += size * copies;
+  state.count += copies;
+  active_ += copies;
+  solver_.set_count(c, state.count);
+}
+
+void Fluid::pop(State& state) {
+  const std::uint32_t gone = state.first;
+  // Pairs from left to right, then all into one from right to left.
+  melding_.clear();
+  for (std::uint32_t a = flows_[gone].child; a != kNone;) {
+    const std::uint32_t b = flows_[a].sibling;
+    if (b == kNone) {
+      melding_.push_back(a);
+      break;
+    }
+    const std::uint32_t next = flows_[b].sibling;
+    melding_.push_back(meld(a, b));
+    a = next;
+  }
+  std::uint32_t first = kNone;
+  for (; !melding_.empty(); melding_.pop_back())
+    first = first == kNone ? melding_.back() : meld(melding_.back(), first);
+  if (first != kNone) flows_[first].sibling = kNone;
+  state.first = first;
+  flows_[gone].sibling = free_;
+  free_ = gone;
+}
+
+void Fluid::finish(Class c, std::int64_t now, std::vector<Token>& tokens) {
+  State& state = classes_[c];
+  advance(state, now);
+  const Amount due = state.served + state.rate / 2;
+  while (state.first != kNone && flows_[state.first].end <= due) {
+    tokens.push_back(flows_[state.first].token);
+    pop(state);
+  }
   mark_stale(c);
 }
 
-void Fluid::settle(std::int64_t now) {
-  if (stale_.empty()) return;
+void Fluid::left(Class c, std::uint32_t copies) {
+  State& state = classes_[c];
+  state.count -= copies;
+  active_ -= copies;
+  solver_.set_count(c, state.count);
+}
+
+std::span<const Fluid::Prediction> Fluid::settle(std::int64_t now) {
+  predictions_.clear();
   for (const Class c : solver_.solve()) {
     State& state = classes_[c];
     advance(state, now);
-    state.rate = solver_.rate(c) * kPerPicosecond;
+    state.rate =
+        static_cast<std::int64_t>(std::min(solver_.rate(c) * kPerPicosecond + 0.5, kFastest));
     state.capped = solver_.capped(c);
     mark_stale(c);
   }
   for (const Class c : stale_) predict(c);
   stale_.clear();
-  if (predictions_.size() > 4 * classes_.size() + 64) drop_old_predictions();
+  return predictions_;
 }
 
 void Fluid::predict(Class c) {
   State& state = classes_[c];
   state.stale = false;
-  ++state.version;
-  if (state.flows.empty() || state.rate <= 0) return;
-  const double wait = std::ceil((state.flows.front().end - state.served) / state.rate - kTickSlack);
-  if (wait + static_cast<double>(state.at) > kLatestTime) return;
-  predictions_.push_back({state.at + std::max(std::int64_t{0}, static_cast<std::int64_t>(wait)),
-                          order_++, c, state.version});
-  std::ranges::push_heap(predictions_, later);
-}
-
-void Fluid::drop_old_predictions() {
-  std::erase_if(predictions_,
-                [this](const Prediction& p) { return p.version != classes_[p.c].version; });
-  std::ranges::make_heap(predictions_, later);
-}
-
-std::int64_t Fluid::next_end() {
-  while (!predictions_.empty()) {
-    const Prediction& first = predictions_.front();
-    if (first.version == classes_[first.c].version) return first.time;
-    std::ranges::pop_heap(predictions_, later);
-    predictions_.pop_back();
+  state.version = (state.version + 1) & kVersionMask;
+  if (state.first == kNone || state.rate <= 0) return;
+  __extension__ typedef unsigned __int128 Unsigned;
+  const Amount missing = flows_[state.first].end - state.served - slack(state.rate);
+  Unsigned wait = 0;
+  if (missing > 0) {
+    const auto rate = static_cast<std::uint64_t>(state.rate);
+    wait = (static_cast<Unsigned>(missing) + (rate - 1)) / rate;
   }
-  return kNever;
+  if (wait > static_cast<Unsigned>(kLatestTime - state.at)) return;
+  predictions_.push_back({state.at + static_cast<std::int64_t>(wait), c, state.version});
 }
 
-void Fluid::finish(std::int64_t now, std::vector<std::uint32_t>& tokens) {
-  while (next_end() == now) {
-    const Class c = predictions_.front().c;
+void Fluid::append_state(std::int64_t now, std::vector<std::uint64_t>& words) {
+  std::vector<std::uint32_t> visiting;
+  std::vector<std::pair<Amount, std::uint32_t>> missing;
+  for (Class c = 0; c < classes_.size(); ++c) {
     State& state = classes_[c];
+    if (state.first == kNone) continue;
     advance(state, now);
-    ++state.version;
-    const double due = std::max(state.served + state.rate * 0.5, state.flows.front().end);
-    while (!state.flows.empty() && state.flows.front().end <= due) {
-      tokens.push_back(state.flows.front().token);
-      std::ranges::pop_heap(state.flows, ends_later, &Flow::end);
-      state.flows.pop_back();
-      --active_;
+    words.push_back(std::uint64_t{c} << 32 | state.count);
+    words.push_back(static_cast<std::uint64_t>(state.rate));
+    missing.clear();
+    visiting.assign(1, state.first);
+    while (!visiting.empty()) {
+      const std::uint32_t flow = visiting.back();
+      visiting.pop_back();
+      missing.emplace_back(flows_[flow].end - state.served, flows_[flow].token.id);
+      if (flows_[flow].child != kNone) visiting.push_back(flows_[flow].child);
+      if (flow != state.first && flows_[flow].sibling != kNone)
+        visiting.push_back(flows_[flow].sibling);
     }
-    solver_.set_count(c, static_cast<std::uint32_t>(state.flows.size()));
-    mark_stale(c);
+    std::ranges::sort(missing);
+    for (const auto& [amount, id] : missing) {
+      words.push_back(static_cast<std::uint64_t>(amount >> 64));
+      words.push_back(static_cast<std::uint64_t>(amount));
+      words.push_back(id);
+    }
   }
 }
 
-LinkUse::Way Fluid::stalled_way() const {
-  for (const State& state : classes_)
-    if (!state.flows.empty()) return state.way;
-  return LinkUse::kLocal;
+void Fluid::shift(std::int64_t later) {
+  for (State& state : classes_)
+    if (state.first != kNone) state.at += later;
+}
+
+Fluid::Class Fluid::stalled_class() const {
+  Class c = 0;
+  while (c + 1 < classes_.size() && classes_[c].first == kNone) ++c;
+  return c;
+}
+
+double Fluid::bytes(Class c) const {
+  return static_cast<double>(classes_[c].started) / (1 << kStartedBits);
 }
 
 }  // namespace isleway

@@ -2,10 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
+#include <span>
 #include <vector>
 
-#include "engine/link_use.hpp"
+#include "engine/event_queue.hpp"
+#include "isleway/engine/max_min.hpp"
 
 namespace isleway {
 
@@ -13,69 +14,110 @@ namespace isleway {
 /// so that a class needs one running sum: how much each of its flows was served since the
 /// class began. A flow is over when that sum reaches what it was when the flow started plus
 /// its size. Only the next end of each class is predicted, whatever the number of flows.
+///
+/// Amounts are whole numbers of 2^-54 bytes and rates whole numbers of those in a picosecond:
+/// what was served does not depend on how often it was asked for, nor on when all began.
 class Fluid {
  public:
   using Class = std::uint32_t;
 
-  explicit Fluid(LinkUse& links) : links_(links) {}
-
+  std::uint32_t add_resource(double capacity) { return solver_.add_resource(capacity); }
+  void set_capacity(std::uint32_t resource, double capacity) {
+    solver_.set_capacity(resource, capacity);
+  }
   /// `wire_cap` in bytes per second, infinity for none.
-  Class flow_class(LinkUse::Way way, double wire_cap);
+  Class add_class(std::span<const Usage> uses, double wire_cap);
+  void reserve(std::size_t classes, std::size_t uses, std::size_t flows);
   /// True when flows of this class take no time: nothing limits them.
   bool is_instant(Class c) const { return classes_[c].instant; }
 
-  void start(Class c, double wire_bytes, std::uint32_t token, std::int64_t now);
-  /// Shares capacities anew after all starts and ends of `now`.
-  void settle(std::int64_t now);
-  /// When the next flow ends; kNever when none does.
-  std::int64_t next_end();
-  /// Ends the flows that are due at `now`, appending their tokens.
-  void finish(std::int64_t now, std::vector<std::uint32_t>& tokens);
-
-  bool idle() const { return active_ == 0; }
-  /// A class with flows that make no progress; there is one when next_end() is kNever and
-  /// not idle().
-  LinkUse::Way stalled_way() const;
-  /// The part of all bytes that moved at their class's own cap, 0 to 1.
-  double capped_share() const { return moved_ > 0 ? capped_ / moved_ : 0; }
-
-  static constexpr std::int64_t kNever = INT64_MAX;
-
- private:
-  struct Flow {
-    double end;  ///< of the class's running sum
-    std::uint32_t token;
+  /// What ends: whose flow it is is up to the caller.
+  struct Token {
+    std::uint32_t owner = 0, id = 0;
   };
-  struct State {
-    LinkUse::Way way = 0;
-    double cap = 0;
-    bool instant = false, stale = false, capped = false;
-    std::uint32_t version = 0;    ///< of the prediction that counts
-    double served = 0, rate = 0;  ///< bytes, bytes per picosecond
-    std::int64_t at = 0;          ///< when `served` was right
-    std::vector<Flow> flows;      ///< a heap, the first end on top
-  };
+  /// Starts `copies` equal flows that end together.
+  void start(Class c, double wire_bytes, Token token, std::uint32_t copies, std::int64_t now);
+
+  /// When the next flows of a class end, as it looks now.
   struct Prediction {
     std::int64_t time;
-    std::uint64_t order;
     Class c;
     std::uint32_t version;
   };
-  void advance(State& state, std::int64_t now);
+  static constexpr std::uint32_t kVersionMask = (1u << 28) - 1;  ///< versions are below this
+  /// True while nothing has changed the prediction.
+  bool holds(Class c, std::uint32_t version) const { return classes_[c].version == version; }
+  /// Ends the flows of a class that are due at `now`, appending their tokens. The caller
+  /// says with left() how many copies each had.
+  void finish(Class c, std::int64_t now, std::vector<Token>& tokens);
+  void left(Class c, std::uint32_t copies);
+
+  /// Shares capacities anew after all starts and ends of `now`. The classes whose next end
+  /// is another than before; valid until the next call.
+  std::span<const Prediction> settle(std::int64_t now);
+
+  bool idle() const { return active_ == 0; }
+  /// A class with flows, for messages about a standstill.
+  Class stalled_class() const;
+
+  /// Of one flow's class: all bytes that were started, and those moved at the class's own cap.
+  double bytes(Class c) const;
+  double capped_bytes(Class c) const { return classes_[c].capped_bytes; }
+  std::size_t class_count() const { return classes_.size(); }
+
+  /// What a class moved so far, to be counted again for what is not simulated.
+  struct Moved {
+    std::int64_t started = 0;  ///< 1/1024 bytes
+    double capped_bytes = 0;
+  };
+  Moved moved(Class c, std::int64_t now) {
+    advance(classes_[c], now);
+    return {classes_[c].started, classes_[c].capped_bytes};
+  }
+  void add_moved(Class c, const Moved& since, std::int64_t times) {
+    classes_[c].started += since.started * times;
+    classes_[c].capped_bytes += since.capped_bytes * static_cast<double>(times);
+  }
+  /// Appends what determines all that happens from `now` on, but for the time.
+  void append_state(std::int64_t now, std::vector<std::uint64_t>& words);
+  /// Goes on as if all flows had begun `later`.
+  void shift(std::int64_t later);
+
+  __extension__ typedef __int128 Amount;
+
+ private:
+  static constexpr std::uint32_t kNone = UINT32_MAX;
+  /// A node of a class's pairing heap, the first end on top.
+  struct Flow {
+    Amount end;  ///< of the class's running sum
+    Token token;
+    std::uint32_t child, sibling;
+  };
+  struct State {
+    Amount served = 0;
+    std::int64_t rate = 0;
+    std::int64_t at = 0;       ///< when `served` was right
+    std::int64_t started = 0;  ///< 1/1024 bytes
+    double capped_bytes = 0;
+    std::uint32_t first = kNone;  ///< of its flows
+    std::uint32_t count = 0;      ///< flows, each as often as it has copies
+    std::uint32_t version = 0;    ///< of the prediction that counts
+    bool instant = false, stale = false, capped = false;
+  };
+  static void advance(State& state, std::int64_t now);
   void mark_stale(Class c);
   void predict(Class c);
-  void drop_old_predictions();
-  static bool later(const Prediction& a, const Prediction& b);
+  std::uint32_t meld(std::uint32_t a, std::uint32_t b);
+  void pop(State& state);
 
-  LinkUse& links_;
   MaxMinSolver solver_;
   std::vector<State> classes_;
-  std::map<std::pair<LinkUse::Way, double>, Class> known_;
+  std::vector<Flow> flows_;
+  std::uint32_t free_ = kNone;  ///< flows that ended, joined by `sibling`
   std::vector<Class> stale_;
-  std::vector<Prediction> predictions_;  ///< a heap
-  std::uint64_t order_ = 0;
-  std::size_t active_ = 0, resources_ = 0;
-  double moved_ = 0, capped_ = 0;
+  std::vector<Prediction> predictions_;
+  std::vector<std::uint32_t> melding_;
+  std::size_t active_ = 0;
 };
 
 }  // namespace isleway

@@ -3,19 +3,32 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
 namespace isleway {
 
 std::uint32_t LinkUse::resource(LinkId link, Share share, const Link& properties) {
-  const auto next = static_cast<std::uint32_t>(capacity_.size());
-  const auto [found, is_new] = resource_of_link_.try_emplace(std::uint64_t{link} * 3 + share, next);
-  if (is_new) {
-    const double one_way = properties.rate().bytes_per_second();
-    capacity_.push_back(share == both ? 2 * properties.efficiency.duplex * one_way : one_way);
-    resource_of_.emplace_back(link, share);
+  std::uint32_t& known = resource_of_link_[std::size_t{link} * kShares + share];
+  if (known != kNone) return known;
+  known = static_cast<std::uint32_t>(capacity_.size());
+  const double one_way = properties.rate().bytes_per_second();
+  capacity_.push_back(share == both ? 2 * properties.efficiency.duplex * one_way : one_way);
+  resource_of_.push_back({link, share});
+  wire_.push_back(0);
+  weighted_.push_back(0);
+  return known;
+}
+
+void LinkUse::append_uses(std::span<const Hop> hops, Mover mover, std::vector<Usage>& uses) {
+  for (const Hop& hop : hops) {
+    const Link& link = fabric_.link(hop.link);
+    const bool copy = mover == Mover::copy_engine;
+    const double efficiency = copy ? link.efficiency.copy_engine : link.efficiency.sm;
+    // Without any efficiency nothing gets through; the nominal rate is then beside the point.
+    const double weight = hop.share / std::max(efficiency, 1e-9);
+    uses.push_back({resource(hop.link, hop.forward ? forward : backward, link), weight});
+    if (copy && link.efficiency.duplex < 1)
+      uses.push_back({resource(hop.link, both, link), weight});
   }
-  return found->second;
 }
 
 LinkUse::Way LinkUse::way(const Route* route, Mover mover) {
@@ -24,25 +37,30 @@ LinkUse::Way LinkUse::way(const Route* route, Mover mover) {
   const auto key = reinterpret_cast<std::uintptr_t>(route) | static_cast<std::uintptr_t>(mover);
   const auto [found, is_new] = way_of_route_.try_emplace(key, static_cast<Way>(ways_.size()));
   if (!is_new) return found->second;
-
   WayInfo way{route, uses_.size(), 0, 0};
-  for (const Hop& hop : route->hops) {
-    const Link& link = fabric_.link(hop.link);
-    const bool copy = mover == Mover::copy_engine;
-    const double efficiency = copy ? link.efficiency.copy_engine : link.efficiency.sm;
-    // Without any efficiency nothing gets through; the nominal rate is then beside the point.
-    const double weight = hop.share / std::max(efficiency, 1e-9);
-    uses_.push_back({resource(hop.link, hop.forward ? forward : backward, link), weight});
-    if (copy && link.efficiency.duplex < 1)
-      uses_.push_back({resource(hop.link, both, link), weight});
-  }
+  append_uses(route->hops, mover, uses_);
   way.use_count = uses_.size() - way.first_use;
   ways_.push_back(way);
   return found->second;
 }
 
+std::vector<std::uint32_t> LinkUse::resources_of(LinkId link) const {
+  std::vector<std::uint32_t> found;
+  for (const Share share : {forward, backward, both})
+    if (const std::uint32_t r = known_resource(link, share); r != kNone) found.push_back(r);
+  return found;
+}
+
+void LinkUse::add(std::span<const Hop> hops, Mover mover, double wire_bytes) {
+  scratch_.clear();
+  append_uses(hops, mover, scratch_);
+  for (const Usage& use : scratch_) weighted_[use.resource] += wire_bytes * use.weight;
+  for (const Hop& hop : hops)
+    wire_[known_resource(hop.link, hop.forward ? forward : backward)] += wire_bytes * hop.share;
+}
+
 std::vector<double> LinkUse::busy_seconds() const {
-  std::vector<double> seconds(capacity_.size(), 0);
+  std::vector<double> seconds = weighted_;
   for (Way way = 0; way < ways_.size(); ++way)
     for (const Usage& use : uses(way)) seconds[use.resource] += ways_[way].wire_bytes * use.weight;
   for (std::size_t r = 0; r < seconds.size(); ++r)
@@ -50,43 +68,51 @@ std::vector<double> LinkUse::busy_seconds() const {
   return seconds;
 }
 
-std::string LinkUse::dead_link(Way way) const {
-  for (const Usage& use : uses(way))
-    if (capacity_[use.resource] <= 0) return fabric_.link_name(resource_of_[use.resource].first);
-  return {};
+std::optional<std::uint32_t> LinkUse::dead_resource(std::span<const Usage> uses) const {
+  for (const Usage& use : uses)
+    if (capacity_[use.resource] <= 0) return use.resource;
+  return std::nullopt;
+}
+
+std::vector<LinkLoad> LinkUse::loads(Time whole) const {
+  std::vector<double> wire = wire_;
+  for (const WayInfo& way : ways_) {
+    if (way.route == nullptr || way.wire_bytes <= 0) continue;
+    for (const Hop& hop : way.route->hops)
+      wire[known_resource(hop.link, hop.forward ? forward : backward)] +=
+          way.wire_bytes * hop.share;
+  }
+  std::vector<std::uint32_t> order;
+  for (std::uint32_t r = 0; r < wire.size(); ++r)
+    if (wire[r] > 0) order.push_back(r);
+  std::ranges::sort(order, {}, [this](std::uint32_t r) {
+    return std::uint64_t{resource_of_[r].link} * kShares + resource_of_[r].share;
+  });
+
+  const std::vector<double> seconds = busy_seconds();
+  std::vector<LinkLoad> loads;
+  loads.reserve(order.size());
+  for (const std::uint32_t r : order) {
+    LinkLoad load;
+    load.link = resource_of_[r].link;
+    load.forward = resource_of_[r].share == forward;
+    load.wire_bytes = wire[r];
+    double busy = seconds[r];
+    // A link whose two directions share a capacity is as busy as that is.
+    if (const std::uint32_t shared = known_resource(load.link, both); shared != kNone)
+      busy = std::max(busy, seconds[shared]);
+    if (whole > Time()) load.busy = std::min(1.0, busy / whole.seconds());
+    loads.push_back(load);
+  }
+  return loads;
 }
 
 void LinkUse::report(Outcome& outcome) const {
-  const std::vector<double> seconds = busy_seconds();
-  const double whole = outcome.time.seconds();
-  // A link whose two directions share a capacity is as busy as that is.
-  std::map<LinkId, double> shared;
-  for (std::size_t r = 0; r < seconds.size(); ++r)
-    if (resource_of_[r].second == both) shared[resource_of_[r].first] = seconds[r];
-
-  std::map<std::pair<LinkId, bool>, LinkLoad> loads;
-  for (const WayInfo& way : ways_) {
-    if (way.route == nullptr || way.wire_bytes <= 0) continue;
-    for (const Hop& hop : way.route->hops) {
-      LinkLoad& load = loads[{hop.link, !hop.forward}];
-      load.link = hop.link;
-      load.forward = hop.forward;
-      load.wire_bytes += way.wire_bytes * hop.share;
-    }
-  }
-  outcome.loads.clear();
+  outcome.loads = loads(outcome.time);
   outcome.bottleneck = -1;
-  for (auto& [key, load] : loads) {
-    const auto found =
-        resource_of_link_.find(std::uint64_t{load.link} * 3 + (load.forward ? forward : backward));
-    double busy = seconds[found->second];
-    if (const auto both_ways = shared.find(load.link); both_ways != shared.end())
-      busy = std::max(busy, both_ways->second);
-    load.busy = whole > 0 ? std::min(1.0, busy / whole) : 0;
-    outcome.loads.push_back(load);
-    if (outcome.bottleneck < 0 || load.busy > outcome.loads[outcome.bottleneck].busy)
-      outcome.bottleneck = static_cast<int>(outcome.loads.size()) - 1;
-  }
+  for (std::size_t i = 0; i < outcome.loads.size(); ++i)
+    if (outcome.bottleneck < 0 || outcome.loads[i].busy > outcome.loads[outcome.bottleneck].busy)
+      outcome.bottleneck = static_cast<int>(i);
 }
 
 Result<Connection> checked_connection(const Schedule& schedule, const Wiring& wiring, Port from,

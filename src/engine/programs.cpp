@@ -16,96 +16,115 @@ constexpr std::int64_t kMostStreams = std::int64_t{1} << 25;
 
 Port Programs::port(StreamId stream) const {
   const auto streams = static_cast<StreamId>(schedule_.streams());
-  return {static_cast<std::int32_t>(stream / streams), static_cast<std::int32_t>(stream % streams)};
-}
-
-Result<StreamId> Programs::stream_of(Port port, Port named_by) const {
-  if (port.agent < 0 || port.agent >= schedule_.agents() || port.stream < 0 ||
-      port.stream >= schedule_.streams())
-    return fail(fmt::format("{} names {}, which does not exist", port_text(schedule_, named_by),
-                            port_text(schedule_, port)),
-                fmt::format("an agent below {} and a stream below {}", schedule_.agents(),
-                            schedule_.streams()));
-  return static_cast<StreamId>(port.agent) * static_cast<StreamId>(schedule_.streams()) +
-         static_cast<StreamId>(port.stream);
+  const StreamId id = number(stream);
+  return {static_cast<std::int32_t>(id / streams), static_cast<std::int32_t>(id % streams)};
 }
 
 Result<void> Programs::load_all() {
-  const std::int64_t all = std::int64_t{schedule_.agents()} * schedule_.streams();
+  const std::int64_t all = folded_ != nullptr
+                               ? static_cast<std::int64_t>(folded_->chosen.size())
+                               : std::int64_t{schedule_.agents()} * schedule_.streams();
   if (all > kMostStreams)
     return fail(fmt::format("{} streams are too many to simulate one by one", all),
                 fmt::format("at most {}", kMostStreams), "use the analytic engine");
   streams_.resize(static_cast<std::size_t>(all));
   left_ = streams_.size();
+  if (folded_ != nullptr && pipes_.empty()) pipes_ = folded_->pipes;
   for (StreamId s = 0; s < streams_.size(); ++s) {
+    streams_[s].at = -1;
     streams_[s].count = schedule_.action_count(port(s));
-    if (auto loaded = next(s); !loaded) return loaded;
+    if (!next(s)) return tl::unexpected(error());
   }
   return {};
 }
 
-Result<PipeId> Programs::pipe_between(StreamId from, StreamId to) {
-  const auto [found, is_new] =
-      pipe_of_.try_emplace(std::uint64_t{from} << 32 | to, static_cast<PipeId>(pipes_.size()));
+/// A pipe that does not matter, after an error.
+PipeId Programs::find_pipe(PipeKey key) {
+  if (folded_ != nullptr) {
+    if (const auto found = folded_->pipe_of.find(key); found != folded_->pipe_of.end())
+      return found->second;
+    error_ = Error{{}, "streams of one role differ", "", ""};
+    return 0;
+  }
+  const auto [found, is_new] = pipe_of_.try_emplace(key, static_cast<PipeId>(pipes_.size()));
   if (is_new) {
-    auto connection = checked_connection(schedule_, wiring_, port(from), port(to));
-    if (!connection) return tl::unexpected(connection.error());
     Pipe pipe;
-    pipe.from = from;
-    pipe.to = to;
-    pipe.connection = *connection;
+    pipe.from = static_cast<StreamId>(key >> 32);
+    pipe.to = static_cast<StreamId>(key);
+    auto connection = checked_connection(schedule_, wiring_, port(pipe.from), port(pipe.to));
+    if (connection) pipe.connection = *connection;
+    else error_ = connection.error();
     pipes_.push_back(pipe);
   }
   return found->second;
 }
 
-Result<void> Programs::next(StreamId id) {
+void Programs::make_room(Stream& stream, std::size_t peers) {
+  if (peers <= stream.room) return;
+  // What it had is lost; the number of peers rarely grows.
+  stream.first_peer = static_cast<std::uint32_t>(peers_.size());
+  stream.room = static_cast<std::uint32_t>(peers);
+  peers_.resize(peers_.size() + peers);
+}
+
+void Programs::add_peer(StreamId id, std::size_t i, Port peer, Port self) {
+  if (!exists(peer)) {
+    error_ = Error{{},
+                   fmt::format("{} names {}, which does not exist", port_text(schedule_, self),
+                               port_text(schedule_, peer)),
+                   fmt::format("an agent below {} and a stream below {}", schedule_.agents(),
+                               schedule_.streams()),
+                   ""};
+    return;
+  }
+  Stream& stream = streams_[id];
+  const auto other =
+      static_cast<StreamId>(peer.agent) * static_cast<StreamId>(schedule_.streams()) +
+      static_cast<StreamId>(peer.stream);
+  const bool receive = i < stream.receives;
+  const PipeKey key = receive ? pipe_key(other, number(id)) : pipe_key(number(id), other);
+  Peer& known = peers_[stream.first_peer + i];
+  // Most actions have the peers of the one before.
+  if (known.key != key) known = {key, find_pipe(key)};
+  if (error_) return;
+  Pipe& pipe = pipes_[known.pipe];
+  bool& waits = receive ? pipe.receiver_waits : pipe.sender_waits;
+  if (waits)
+    error_ = Error{{},
+                   fmt::format("{} names {} twice in action {}", port_text(schedule_, self),
+                               port_text(schedule_, peer), stream.at),
+                   "each peer once an action",
+                   ""};
+  waits = receive ? pipe.arrived == 0 : pipe.unconsumed >= pipe.connection.credits;
+  if (waits) ++stream.missing;
+}
+
+bool Programs::next(StreamId id) {
   Stream& stream = streams_[id];
   if (++stream.at >= stream.count) {
-    stream.pipes.clear();
-    stream.receives = 0;
+    stream.peers = stream.receives = 0;
     --left_;
-    return {};
+    return true;
   }
   const Port self = port(id);
   schedule_.action(self, stream.at, action_);
   stream.bytes = action_.bytes;
   stream.serves_itself = serves_itself(action_);
   stream.receives = static_cast<std::uint32_t>(action_.recv.size());
+  stream.peers = static_cast<std::uint32_t>(action_.recv.size() + action_.send.size());
   stream.missing = 0;
-  stream.pipes.resize(action_.recv.size() + action_.send.size());
-
-  for (std::size_t i = 0; i < stream.pipes.size(); ++i) {
-    const bool receive = i < stream.receives;
-    const auto peer =
-        stream_of(receive ? action_.recv[i] : action_.send[i - stream.receives], self);
-    if (!peer) return tl::unexpected(peer.error());
-    const StreamId from = receive ? *peer : id, to = receive ? id : *peer;
-    // Most actions have the peers of the one before.
-    PipeId pipe_id = stream.pipes[i];
-    if (stream.at == 0 || pipe_id >= pipes_.size() || pipes_[pipe_id].from != from ||
-        pipes_[pipe_id].to != to) {
-      const auto found = pipe_between(from, to);
-      if (!found) return tl::unexpected(found.error());
-      pipe_id = stream.pipes[i] = *found;
-    }
-    Pipe& pipe = pipes_[pipe_id];
-    bool& waits = receive ? pipe.receiver_waits : pipe.sender_waits;
-    if (waits)
-      return fail(fmt::format("{} names {} twice in action {}", port_text(schedule_, self),
-                              port_text(schedule_, port(*peer)), stream.at),
-                  "each peer once an action");
-    waits = receive ? pipe.arrived == 0 : pipe.unconsumed >= pipe.connection.credits;
-    if (waits) ++stream.missing;
-  }
+  make_room(stream, stream.peers);
+  std::size_t i = 0;
+  for (const Port peer : action_.recv) add_peer(id, i++, peer, self);
+  for (const Port peer : action_.send) add_peer(id, i++, peer, self);
   if (stream.missing == 0) ready_.push_back(id);
-  return {};
+  return !error_;
 }
 
 void Programs::begin(StreamId id) {
   const Stream& stream = streams_[id];
-  for (std::uint32_t i = 0; i < stream.pipes.size(); ++i) {
-    Pipe& pipe = pipes_[stream.pipes[i]];
+  for (std::uint32_t i = 0; i < stream.peers; ++i) {
+    Pipe& pipe = pipes_[peers_[stream.first_peer + i].pipe];
     if (i < stream.receives) --pipe.arrived;
     else ++pipe.unconsumed;
   }
@@ -123,16 +142,26 @@ void Programs::arrive(PipeId id) {
   fulfil(pipe.to);
 }
 
-Result<void> Programs::end(StreamId id) {
+bool Programs::end(StreamId id) {
   const Stream& stream = streams_[id];
   for (std::uint32_t i = 0; i < stream.receives; ++i) {
-    Pipe& pipe = pipes_[stream.pipes[i]];
+    Pipe& pipe = pipes_[peers_[stream.first_peer + i].pipe];
     --pipe.unconsumed;
     if (!pipe.sender_waits) continue;
     pipe.sender_waits = false;
     fulfil(pipe.from);
   }
   return next(id);
+}
+
+void Programs::append_state(std::vector<std::uint64_t>& words) const {
+  for (const Stream& stream : streams_)
+    words.push_back(std::uint64_t{stream.missing} << 32 | stream.flowing);
+  for (const Pipe& pipe : pipes_) {
+    words.push_back(std::uint64_t{static_cast<std::uint32_t>(pipe.arrived)} << 32 |
+                    static_cast<std::uint32_t>(pipe.unconsumed));
+    words.push_back((pipe.receiver_waits ? 1u : 0u) | (pipe.sender_waits ? 2u : 0u));
+  }
 }
 
 Error Programs::stuck() const {
@@ -142,8 +171,8 @@ Error Programs::stuck() const {
   for (StreamId s = 0; s < streams_.size() && named < kNamed; ++s) {
     const Stream& stream = streams_[s];
     if (stream.at >= stream.count) continue;
-    for (std::uint32_t i = 0; i < stream.pipes.size(); ++i) {
-      const Pipe& pipe = pipes_[stream.pipes[i]];
+    for (std::uint32_t i = 0; i < stream.peers; ++i) {
+      const Pipe& pipe = pipes_[peers_[stream.first_peer + i].pipe];
       const bool receive = i < stream.receives;
       if (!(receive ? pipe.receiver_waits : pipe.sender_waits)) continue;
       waiting += fmt::format("{}{} at action {} of {} for a {} {}", waiting.empty() ? "" : "; ",

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <utility>
@@ -20,9 +21,23 @@ struct Pipe {
   StreamId from = 0, to = 0;
   Connection connection;
   std::uint32_t flow_class = UINT32_MAX;  ///< for the engine; set with the first message
-  std::int64_t arrived = 0;               ///< messages that the receiver has not taken yet
-  std::int64_t unconsumed = 0;            ///< messages sent and not yet consumed
+  std::uint32_t copies = 1;               ///< equal connections that share this one's links
+  std::int32_t arrived = 0;               ///< messages that the receiver has not taken yet
+  std::int32_t unconsumed = 0;            ///< messages sent and not yet consumed
   bool receiver_waits = false, sender_waits = false;
+};
+
+/// Which connection: the streams at its ends, by agent and stream number.
+using PipeKey = std::uint64_t;
+inline PipeKey pipe_key(StreamId from, StreamId to) { return std::uint64_t{from} << 32 | to; }
+
+/// Only some of a schedule's streams, each of which stands for all that do the same.
+struct FoldedStreams {
+  std::vector<StreamId> chosen;     ///< which streams of the schedule run
+  std::vector<StreamId> stands_in;  ///< by stream of the schedule: place in `chosen`
+  std::vector<Pipe> pipes;          ///< `from` and `to` are places in `chosen`
+  /// By the names that the programs of the chosen streams use.
+  std::unordered_map<PipeKey, PipeId> pipe_of;
 };
 
 /// An action may begin when its program has reached it, one message from each of its sources
@@ -30,9 +45,12 @@ struct Pipe {
 /// credits; ending consumes the messages, which gives their senders the credits back.
 class Programs {
  public:
-  Programs(const Schedule& schedule, const Wiring& wiring) : schedule_(schedule), wiring_(wiring) {}
+  /// `folded` may be null: all streams run. Otherwise streams are places in `chosen`.
+  Programs(const Schedule& schedule, const Wiring& wiring, const FoldedStreams* folded = nullptr)
+      : schedule_(schedule), wiring_(wiring), folded_(folded) {}
 
-  /// Brings every stream to its first action. Error: too many streams to hold.
+  /// Brings every stream to its first action. Again after all has ended: starts anew. Error:
+  /// too many streams to hold.
   Result<void> load_all();
 
   /// Streams whose action may begin now, in the order in which they became able to; the
@@ -41,12 +59,20 @@ class Programs {
 
   void begin(StreamId stream);
   void arrive(PipeId pipe);
-  /// Ends the action that began, and goes on to the next.
-  Result<void> end(StreamId stream);
+  /// Ends the action that began, and goes on to the next. False: error() says what is wrong
+  /// with that. (A Result for each of a million actions costs as much as the action.)
+  [[nodiscard]] bool end(StreamId stream);
+  const Error& error() const { return *error_; }
 
   Pipe& pipe(PipeId id) { return pipes_[id]; }
-  std::span<const PipeId> sends(StreamId stream) const {
-    return std::span(streams_[stream].pipes).subspan(streams_[stream].receives);
+  std::span<const Pipe> pipes() const { return pipes_; }
+  std::size_t stream_count() const { return streams_.size(); }
+  std::size_t sends(StreamId stream) const {
+    return streams_[stream].peers - streams_[stream].receives;
+  }
+  /// The pipe of the action's send number i.
+  PipeId send_pipe(StreamId stream, std::size_t i) const {
+    return peers_[streams_[stream].first_peer + streams_[stream].receives + i].pipe;
   }
   std::int64_t bytes(StreamId stream) const { return streams_[stream].bytes; }
   /// Bytes with which the action serves only its own rank, and whether it reduces them.
@@ -58,33 +84,58 @@ class Programs {
   std::uint32_t& flowing(StreamId stream) { return streams_[stream].flowing; }
 
   bool finished() const { return left_ == 0; }
+  /// The action that a stream is at; action_count when it has ended.
+  std::int64_t at(StreamId stream) const { return streams_[stream].at; }
+  std::int64_t action_count(StreamId stream) const { return streams_[stream].count; }
+  /// Goes on by `actions`, as if they had been done. The action that it comes to must be like
+  /// the one that it leaves.
+  void skip(StreamId stream, std::int64_t actions) { streams_[stream].at += actions; }
+  /// Appends what messages, credits and actions under way there are.
+  void append_state(std::vector<std::uint64_t>& words) const;
   /// Who waits for whom, when nothing moves any more and not all is finished.
   Error stuck() const;
+
+  Port port(StreamId stream) const;
 
  private:
   struct Stream {
     std::int64_t at = -1, count = 0;  ///< the current action, and how many there are
     std::int64_t bytes = 0;
     std::uint32_t missing = 0;  ///< messages and credits that the action waits for
-    std::uint32_t flowing = 0, receives = 0;
+    std::uint32_t flowing = 0;
+    /// The action's receives, then its sends, in peers_; and for how many there is room.
+    std::uint32_t first_peer = 0, peers = 0, room = 0, receives = 0;
     bool serves_itself = false;
-    std::vector<PipeId> pipes;  ///< of the action: its receives, then its sends
+  };
+  struct Peer {
+    PipeKey key = UINT64_MAX;
+    PipeId pipe = 0;
   };
 
-  Port port(StreamId stream) const;
-  Result<StreamId> stream_of(Port port, Port named_by) const;
-  Result<PipeId> pipe_between(StreamId from, StreamId to);
-  Result<void> next(StreamId stream);
+  StreamId number(StreamId stream) const {
+    return folded_ == nullptr ? stream : folded_->chosen[stream];
+  }
+  bool exists(Port port) const {
+    return port.agent >= 0 && port.agent < schedule_.agents() && port.stream >= 0 &&
+           port.stream < schedule_.streams();
+  }
+  PipeId find_pipe(PipeKey key);
+  void add_peer(StreamId id, std::size_t i, Port peer, Port self);
+  void make_room(Stream& stream, std::size_t peers);
+  bool next(StreamId stream);
   void fulfil(StreamId stream);
 
   const Schedule& schedule_;
   const Wiring& wiring_;
+  const FoldedStreams* folded_;
   std::vector<Stream> streams_;
+  std::vector<Peer> peers_;
   std::vector<Pipe> pipes_;
-  std::unordered_map<std::uint64_t, PipeId> pipe_of_;
+  std::unordered_map<PipeKey, PipeId> pipe_of_;
   std::vector<StreamId> ready_;
   std::size_t left_ = 0;
   Action action_;
+  std::optional<Error> error_;
 };
 
 }  // namespace isleway

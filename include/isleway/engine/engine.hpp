@@ -44,10 +44,21 @@ class Engine {
                               const Wiring& wiring) const = 0;
 };
 
+/// Ways of the flow engine to do less for the same result, to the picosecond.
+struct SpeedUps {
+  /// Streams that do the same at the same time are simulated once.
+  bool symmetry = true;
+  /// A job like one before it, under the same load, takes what that took.
+  bool memory = true;
+  /// A pipeline that repeats itself is jumped over.
+  bool period = true;
+  static constexpr SpeedUps none() { return {false, false, false}; }
+};
+
 /// Closed form: latency of the critical path plus the load of the busiest link.
 std::unique_ptr<Engine> make_analytic_engine();
 /// Event-driven: every message a fluid flow, links shared max-min fairly.
-std::unique_ptr<Engine> make_flow_engine();
+std::unique_ptr<Engine> make_flow_engine(const SpeedUps& speed_ups = {});
 /// "analytic" or "flow". Error: lists the names.
 Result<std::unique_ptr<Engine>> make_engine(std::string_view name);
 

@@ -92,6 +92,23 @@ struct CriticalStep {
   static constexpr std::int64_t kAllHidden = std::numeric_limits<std::int64_t>::max();
 };
 
+/// The ports that a stream receives from and sends to, each in the order in which its program
+/// first names them.
+struct Peers {
+  std::vector<Port> receives, sends;
+
+  void clear() {
+    receives.clear();
+    sends.clear();
+  }
+};
+
+/// Actions of a stream that repeat: with k from `first` to first + (count - 1) x length - 1,
+/// action k + length is action k, but for where in memory the bytes lie.
+struct Loop {
+  std::int64_t first = 0, length = 0, count = 0;
+};
+
 class Schedule {
  public:
   virtual ~Schedule() = default;
@@ -108,6 +125,15 @@ class Schedule {
   /// Visits every connection once. The default walks all actions; rules that know better
   /// override it.
   virtual void loads(const std::function<void(const Load&)>& visit) const;
+
+  /// Ports of equal role have equal programs once each peer is named by its place in peers():
+  /// the same number of actions, and in each the same bytes, the same peers, and the same
+  /// answer of serves_itself(). The default looks at every action; rules that know better
+  /// override it.
+  virtual std::uint64_t role(Port port) const;
+  virtual void peers(Port port, Peers& out) const;
+  /// Where a stream repeats itself. The default knows of nothing.
+  virtual Loop loop([[maybe_unused]] Port port) const { return {}; }
 
   /// The dependent transfers of the call, for the closed form.
   virtual std::vector<CriticalStep> critical_path() const = 0;
