@@ -9,3 +9,4 @@
 #include "isleway/report/explain.hpp"
 #include "isleway/report/machine.hpp"
 #include "isleway/report/serve.hpp"
+#include "isleway/report/trace.hpp"

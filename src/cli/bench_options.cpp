@@ -128,8 +128,10 @@ void add_bench_options(CLI::App& app, BenchOptions& options) {
 
   OptionGroup model(app, "Model");
   model.add_with_default("--engine", options.engine,
-                         "analytic (closed form), flow (simulates every message), or all",
+                         "analytic (closed form), flow (simulates every message), packet "
+                         "(simulates every packet), or all",
                          "ENGINE");
+  add_packet_options(model, options.packet);
   add_nccl_options(app, options.nccl);
   app.add_option("--sizes", options.sizes, "These sizes instead of -b to -e: 8,64K,1M")
       ->type_name("LIST")
@@ -139,6 +141,25 @@ void add_bench_options(CLI::App& app, BenchOptions& options) {
   app.add_flag("--plot", options.plot, "Also draw busbw over size");
   app.add_option("--svg", options.svg, "Also draw busbw over size into this file")
       ->type_name("FILE");
+  app.add_option("--trace", options.trace,
+                 "Also write what each rank and link did: trace events for Perfetto, or link loads "
+                 "over time where the name ends in .csv")
+      ->type_name("FILE");
+}
+
+/// Error: flags that what is asked for cannot heed.
+Result<void> check_together(const BenchOptions& options, const BenchRequest& request) {
+  const bool packets = std::ranges::find(request.engines, "packet") != request.engines.end();
+  if (options.packet.shows_counters() && !packets)
+    return fail("--ber and --counters: only the packet engine knows bits", "--engine packet");
+  if (options.trace.empty()) return {};
+  const bool one = request.collectives.size() == 1 && request.engines.size() == 1 &&
+                   request.types.size() == 1 && request.settings.range.sizes().value().size() == 1;
+  if (!one)
+    return fail("--trace shows one call", "one collective, engine, type and size",
+                "as in: isleway bench all_reduce -m dgx-h100 --sizes 16M --engine flow --trace "
+                "trace.json");
+  return {};
 }
 
 Result<BenchRequest> understand(const BenchOptions& options,
@@ -154,14 +175,16 @@ Result<BenchRequest> understand(const BenchOptions& options,
                       options.check,
                       options.nccl.graph};
   if (options.engine == "all") {
-    request.engines = {"analytic", "flow"};
+    request.engines = {"analytic", "flow", "packet"};
   } else {
     request.engines = {options.engine};
   }
   auto nccl = understand(options.nccl, environment);
   if (!nccl) return tl::unexpected(nccl.error());
   request.nccl = std::move(*nccl);
-  return understand_calls(options, request).map([&] { return request; });
+  return understand_calls(options, request)
+      .and_then([&] { return check_together(options, request); })
+      .map([&] { return request; });
 }
 
 }  // namespace isleway::cli

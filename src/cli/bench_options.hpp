@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/engine_options.hpp"
 #include "cli/machine.hpp"
 #include "cli/nccl_options.hpp"
 #include "isleway/report.hpp"
@@ -21,7 +22,8 @@ struct BenchOptions {
   std::string engine = "analytic";
   NcclOptions nccl;
   bool estimate = false, plot = false;
-  std::string svg, json_file;
+  std::string svg, json_file, trace;
+  PacketFlags packet;
 };
 
 void add_bench_options(CLI::App& app, BenchOptions& options);

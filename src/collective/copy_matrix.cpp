@@ -17,7 +17,8 @@ constexpr Bytes kCopied = Bytes::mib(512);
 /// Rates of copies, remembered by what they run on: a machine has many pairs and few kinds.
 class CopyClock {
  public:
-  explicit CopyClock(const Fabric& fabric) : fabric_(fabric), engine_(make_analytic_engine()) {}
+  CopyClock(const Fabric& fabric, const CopyOptions& options)
+      : fabric_(fabric), engine_(options.engine ? options.engine : make_analytic_engine()) {}
 
   /// GB/s of all copies together, run at the same time in messages of `message` bytes.
   Result<double> rate(const std::vector<Connection>& copies, Bytes message);
@@ -27,7 +28,7 @@ class CopyClock {
   Key key(const std::vector<Connection>& copies, Bytes message) const;
 
   const Fabric& fabric_;
-  std::unique_ptr<Engine> engine_;
+  std::shared_ptr<const Engine> engine_;
   std::map<Key, double> known_;
 };
 
@@ -74,7 +75,7 @@ class MatrixMaker {
         parts_(parts),
         prices_(prices),
         options_(options),
-        clock_(fabric),
+        clock_(fabric, options),
         n_(fabric.gpu_count()) {}
 
   Result<CopyMatrices> make();
@@ -196,10 +197,11 @@ Result<CopyMatrices> copy_matrices(const Fabric& fabric, const Parts& parts,
   return MatrixMaker(fabric, parts, *prices, options).make();
 }
 
-Result<HostCopies> host_copies(const Fabric& fabric, const Parts& parts) {
+Result<HostCopies> host_copies(const Fabric& fabric, const Parts& parts,
+                               const CopyOptions& options) {
   const auto prices = CopyPrices::from(parts);
   if (!prices) return tl::unexpected(prices.error());
-  CopyClock clock(fabric);
+  CopyClock clock(fabric, options);
   HostCopies copies;
   for (GpuId gpu = 0; gpu < fabric.gpu_count(); ++gpu) {
     const auto way = host_way(fabric, fabric.gpu(gpu));

@@ -9,7 +9,8 @@ Rate payload_rate(const Link& link, Mover mover) {
 Result<std::unique_ptr<Engine>> make_engine(std::string_view name) {
   if (name == "analytic") return make_analytic_engine();
   if (name == "flow") return make_flow_engine();
-  return fail("there is no engine \"" + std::string(name) + "\"", "analytic or flow");
+  return fail("there is no engine \"" + std::string(name) + "\"",
+              "analytic, flow or (in bench and p2p) packet");
 }
 
 }  // namespace isleway

@@ -48,7 +48,8 @@ Result<void> check(const Fabric& fabric, const Scenario& scenario) {
 /// Simulates and makes a report of it.
 template <class Outcome, class Report>
 Result<Outcome> run_scenario(const Fabric& fabric, const Scenario& scenario,
-                             const SpeedUps& speed_ups, Report report) {
+                             const SpeedUps& speed_ups, Report report,
+                             Recorder* recorder = nullptr) {
   if (auto checked = check(fabric, scenario); !checked) return tl::unexpected(checked.error());
   const Calls calls(scenario);
   LinkUse links(fabric);
@@ -56,7 +57,7 @@ Result<Outcome> run_scenario(const Fabric& fabric, const Scenario& scenario,
   if (speed_ups.symmetry) folding = fold(scenario, calls, links);
   std::vector<bool> forget(calls.first.size(), false);
   while (true) {
-    Simulation simulation({scenario, calls, speed_ups, folding ? &*folding : nullptr},
+    Simulation simulation({scenario, calls, speed_ups, folding ? &*folding : nullptr, recorder},
                           folding ? links : LinkUse(fabric), forget);
     if (const auto done = simulation.run()) return report(simulation);
     else if (const auto call = simulation.meets_itself()) forget[*call] = true;
@@ -67,20 +68,22 @@ Result<Outcome> run_scenario(const Fabric& fabric, const Scenario& scenario,
 
 class FlowEngine final : public Engine {
  public:
-  explicit FlowEngine(const SpeedUps& speed_ups) : speed_ups_(speed_ups) {}
+  FlowEngine(const SpeedUps& speed_ups, Recorder* recorder)
+      : speed_ups_(recorder == nullptr ? speed_ups : SpeedUps::none()), recorder_(recorder) {}
   std::string name() const override { return "flow"; }
 
   Result<Outcome> run(const Fabric& fabric, const Schedule& schedule,
                       const Wiring& wiring) const override {
     Scenario scenario;
     scenario.jobs.push_back({&schedule, &wiring, Time(), {}});
-    return run_scenario<Outcome>(fabric, scenario, speed_ups_, [&](Simulation& simulation) {
-      return outcome_of_call(simulation, wiring);
-    });
+    return run_scenario<Outcome>(
+        fabric, scenario, speed_ups_,
+        [&](Simulation& simulation) { return outcome_of_call(simulation, wiring); }, recorder_);
   }
 
  private:
   SpeedUps speed_ups_;
+  Recorder* recorder_;
 };
 
 }  // namespace
@@ -99,8 +102,8 @@ Result<ScenarioOutcome> simulate(const Fabric& fabric, const Scenario& scenario,
   });
 }
 
-std::unique_ptr<Engine> make_flow_engine(const SpeedUps& speed_ups) {
-  return std::make_unique<FlowEngine>(speed_ups);
+std::unique_ptr<Engine> make_flow_engine(const SpeedUps& speed_ups, Recorder* recorder) {
+  return std::make_unique<FlowEngine>(speed_ups, recorder);
 }
 
 }  // namespace isleway

@@ -9,6 +9,7 @@ namespace isleway {
 Simulation::Simulation(const Setting& setting, LinkUse links, const std::vector<bool>& forget)
     : setting_(setting),
       scenario_(setting.scenario),
+      record_(setting.recorder),
       links_(std::move(links)),
       memory_(scenario_, setting_.calls, links_, setting_.folding, forget) {
   if (setting_.folding == nullptr) return;
@@ -44,6 +45,7 @@ bool Simulation::handle(const Event& event) {
     case Event::arrive: {
       ++events_;
       Run& run = *runs_[detail];
+      record_.arrived(id, now_);
       run.programs.arrive(id);
       if (--run.under_way == 0 && run.over) runs_[detail].reset();
       return begin_ready(detail);
@@ -86,6 +88,7 @@ bool Simulation::begin_ready(std::uint32_t job) {
     programs.ready().clear();
     for (const StreamId stream : beginning_) {
       programs.begin(stream);
+      record_.began(stream, now_);
       if (run->at_work[stream].begin < 0) run->at_work[stream].begin = now_;
       std::int64_t overhead = 0;
       for (std::size_t i = 0; i < programs.sends(stream); ++i)
@@ -118,6 +121,7 @@ bool Simulation::start_flows(std::uint32_t job, StreamId stream) {
     Pipe& pipe = run.programs.pipe(id);
     if (pipe.flow_class == UINT32_MAX) pipe.flow_class = class_of(pipe.connection);
     const double wire = bytes * pipe.connection.wire_expansion;
+    record_.sends(run.programs, id, wire, now_);
     if (wire > 0 && !fluid_.is_instant(pipe.flow_class))
       fluid_.start(pipe.flow_class, wire, {job, id}, pipe.copies, now_);
     else if (!sent(job, id)) return false;  // ends the action only with the last
@@ -131,12 +135,14 @@ bool Simulation::sent(std::uint32_t job, PipeId id) {
   const Pipe& pipe = run.programs.pipe(id);
   const StreamId sender = pipe.from;
   ++run.under_way;
+  record_.sent(id, now_);
   at(now_ + pipe.connection.latency.ps(), Event::arrive, id, job);
   return --run.programs.flowing(sender) > 0 || end_action(run, sender);
 }
 
 bool Simulation::end_action(Run& run, StreamId stream) {
   run.at_work[stream].end = now_;
+  record_.ended(run.programs, stream, now_);
   return run.programs.end(stream) || fail_with(run.programs.error());
 }
 

@@ -8,6 +8,7 @@
 #include "engine/fluid.hpp"
 #include "engine/job_memory.hpp"
 #include "engine/period.hpp"
+#include "engine/recording.hpp"
 #include "engine/symmetry.hpp"
 
 namespace isleway {
@@ -23,6 +24,7 @@ class Simulation {
     const Calls& calls;
     SpeedUps speed_ups;
     const Folding* folding = nullptr;  ///< with the links that it numbered
+    Recorder* recorder = nullptr;      ///< of one job alone, without speed-ups
   };
   /// `forget`: calls of which several are under way at a time, as an earlier try showed.
   Simulation(const Setting& setting, LinkUse links, const std::vector<bool>& forget);
@@ -112,6 +114,7 @@ class Simulation {
 
   Setting setting_;
   const Scenario& scenario_;
+  Recording record_;
   LinkUse links_;
   Fluid fluid_;
   EventQueue<Event> queue_;

@@ -20,6 +20,8 @@ bool small_enough_to_check(const CollectiveCall& call) {
 void name_bottleneck(const Fabric& fabric, const Outcome& outcome, BenchRow& row) {
   row.latency_share = outcome.latency_share;
   row.limited_by_sender = outcome.limited_by_sender;
+  for (const LinkCounters& one : outcome.counters)
+    row.counters.push_back({fabric.link_name(one.link), one.forward, one.counters});
   if (outcome.bottleneck < 0) return;
   row.busiest = outcome.loads[static_cast<std::size_t>(outcome.bottleneck)];
   row.bottleneck = fabric.link_name(row.busiest->link);

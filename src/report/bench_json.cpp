@@ -1,8 +1,27 @@
+#include "isleway/link.hpp"
 #include "isleway/report/bench.hpp"
 #include "report/json.hpp"
 
 namespace isleway::report {
 namespace {
+
+/// By link and direction, with NVML's names as keys where there are such.
+Json counters_json(const std::vector<nccl::NamedCounters>& counters) {
+  Json all = Json::array();
+  for (const nccl::NamedCounters& one : counters) {
+    Json json;
+    json["link"] = one.link;
+    json["direction"] = one.forward ? "forward" : "backward";
+    for (const link::CounterName& name : link::counter_names())
+      json[name.nvml != nullptr ? name.nvml : name.key] = one.counters.*name.value;
+    json["NVML_FI_DEV_NVLINK_COUNT_SYMBOL_BER"] = link::nvml_ber(one.counters.symbol_ber());
+    json["NVML_FI_DEV_NVLINK_COUNT_EFFECTIVE_BER"] = link::nvml_ber(one.counters.effective_ber());
+    json["symbol_ber"] = one.counters.symbol_ber();
+    json["effective_ber"] = one.counters.effective_ber();
+    all.push_back(std::move(json));
+  }
+  return all;
+}
 
 Json row_json(const BenchRun& run, const nccl::BenchRow& row) {
   Json json;
@@ -20,6 +39,7 @@ Json row_json(const BenchRun& run, const nccl::BenchRow& row) {
   json["bottleneck"] = text_or_null(row.bottleneck);
   json["limited_by_sender"] = row.limited_by_sender;
   json["extrapolated"] = run.is_extrapolated(row.size.bytes);
+  if (!row.counters.empty()) json["counters"] = counters_json(row.counters);
   return json;
 }
 

@@ -1,6 +1,7 @@
 // Peer-to-peer copies: the matrices that p2pBandwidthLatencyTest and nvbandwidth print.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "isleway/engine/engine.hpp"
@@ -28,12 +29,15 @@ struct CopyOptions {
   /// GPUs at their full clock, as under load. One that does nothing but copy is mostly below
   /// it, and its crossbar with it: docs/p2p.md.
   bool full_clock = false;
+  /// What times the copies; the closed form where it is null.
+  std::shared_ptr<const Engine> engine = nullptr;
 };
 
 /// All pairs of the fabric's GPUs on one island or host. Error: too many GPUs for a matrix
 /// (more than 1024).
 Result<CopyMatrices> copy_matrices(const Fabric& fabric, const Parts& parts,
                                    const CopyOptions& options = {});
-Result<HostCopies> host_copies(const Fabric& fabric, const Parts& parts);
+Result<HostCopies> host_copies(const Fabric& fabric, const Parts& parts,
+                               const CopyOptions& options = {});
 
 }  // namespace isleway

@@ -8,8 +8,11 @@
 #include "isleway/core/error.hpp"
 #include "isleway/engine/schedule.hpp"
 #include "isleway/engine/wiring.hpp"
+#include "isleway/link/counters.hpp"
 
 namespace isleway {
+
+class Recorder;
 
 /// What one direction of a link carried.
 struct LinkLoad {
@@ -17,6 +20,13 @@ struct LinkLoad {
   bool forward = true;
   double wire_bytes = 0;
   double busy = 0;  ///< share of the whole time at full payload rate, 0 to 1
+};
+
+/// What one direction of a link counted.
+struct LinkCounters {
+  LinkId link = 0;
+  bool forward = true;
+  link::Counters counters;
 };
 
 struct Outcome {
@@ -33,6 +43,8 @@ struct Outcome {
   /// Share of the time that is latency and overhead rather than moving bytes, 0 to 1.
   double latency_share = 0;
   std::uint64_t events = 0;  ///< simulated; 0 for closed forms
+  /// By (link, direction), of engines that know packets.
+  std::vector<LinkCounters> counters;
 };
 
 class Engine {
@@ -58,8 +70,10 @@ struct SpeedUps {
 /// Closed form: latency of the critical path plus the load of the busiest link.
 std::unique_ptr<Engine> make_analytic_engine();
 /// Event-driven: every message a fluid flow, links shared max-min fairly.
-std::unique_ptr<Engine> make_flow_engine(const SpeedUps& speed_ups = {});
-/// "analytic" or "flow". Error: lists the names.
+/// With a `recorder`, which outlives the engine, nothing is sped up: every action happens.
+std::unique_ptr<Engine> make_flow_engine(const SpeedUps& speed_ups = {},
+                                         Recorder* recorder = nullptr);
+/// "analytic" or "flow"; the packet engine needs more (packet.hpp). Error: lists the names.
 Result<std::unique_ptr<Engine>> make_engine(std::string_view name);
 
 /// The payload rate of one direction of a link for a mover.

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <random>
 
 namespace isleway::link {
 
@@ -31,7 +30,7 @@ class BitErrors {
  private:
   void draw();
   double rate_;
-  std::mt19937_64 random_;
+  std::uint64_t state_ = 0;  ///< of SplitMix64: small, and the same everywhere
   std::uint64_t gap_ = UINT64_MAX;
 };
 

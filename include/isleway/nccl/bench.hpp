@@ -74,17 +74,25 @@ struct BenchSpeed {
   double algbw_GBs = 0, busbw_GBs = 0;
 };
 
+/// What one direction of a link counted.
+struct NamedCounters {
+  std::string link;
+  bool forward = true;
+  link::Counters counters;
+};
+
 /// Out of place, as all is that is not said to be in place.
 struct BenchRow : BenchSpeed {
   BenchSize size;
   BenchSpeed in_place;
   /// Nothing for a size of 0, for which NCCL does nothing.
   std::optional<Decision> decision;
-  std::optional<LinkLoad> busiest;  ///< link; nothing where none was used
-  std::string bottleneck;           ///< that link by name, or empty
-  double latency_share = 0;         ///< of the time: latency and overhead, 0 to 1
-  bool limited_by_sender = false;   ///< the GPUs' own threads are slower than that link
-  bool checked = false;             ///< every rank was proved to end with the right data
+  std::optional<LinkLoad> busiest;      ///< link; nothing where none was used
+  std::string bottleneck;               ///< that link by name, or empty
+  double latency_share = 0;             ///< of the time: latency and overhead, 0 to 1
+  bool limited_by_sender = false;       ///< the GPUs' own threads are slower than that link
+  std::vector<NamedCounters> counters;  ///< of engines that know packets
+  bool checked = false;                 ///< every rank was proved to end with the right data
 };
 
 /// One row. `fabric` may have links of other rates than the one that the communicator was made

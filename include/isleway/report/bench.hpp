@@ -61,6 +61,9 @@ int version_code(const std::string& version);
 std::string nccl_tests_heading(const BenchRun& run, const NcclTestsSettings& settings,
                                const Fabric& fabric, const Parts& parts, ExtraColumns extra = {});
 std::string nccl_tests_row(const BenchRun& run, const nccl::BenchRow& row, ExtraColumns extra = {});
+/// Comment lines below a row: what all links counted, and the links with the most replays. Empty
+/// without counters.
+std::string counter_lines(const nccl::BenchRow& row);
 /// Over all rows, as nccl-tests' last line has it.
 double average_busbw(std::span<const BenchRun> runs);
 std::string nccl_tests_footer(Collective collective, double average_busbw);

@@ -73,8 +73,9 @@ bool measure(const Bench& bench, const Engine& engine, report::BenchRun& run, Pr
       return false;
     }
     run.rows.push_back(std::move(*row));
-    if (!bench.session.json &&
-        print(report::nccl_tests_row(run, run.rows.back(), bench.extra())) != Exit::good)
+    if (!bench.options.packet.shows_counters()) run.rows.back().counters.clear();
+    if (!bench.session.json && print(report::nccl_tests_row(run, run.rows.back(), bench.extra()) +
+                                     report::counter_lines(run.rows.back())) != Exit::good)
       return false;
   }
   return true;
@@ -113,9 +114,11 @@ int write_files(const Bench& bench, std::span<const report::BenchRun> all) {
 
 int run_all(const Bench& bench) {
   Progress progress(bench.session);
+  report::Trace trace;
   std::vector<report::BenchRun> all;
   for (const std::string& name : bench.request.engines) {
-    const auto engine = make_engine(name);
+    report::Trace* const recorder = bench.options.trace.empty() ? nullptr : &trace;
+    const auto engine = choose_engine(name, bench.options.packet, bench.parts, recorder);
     if (!engine) return report(engine.error());
     for (const Collective collective : bench.request.collectives) {
       std::vector<report::BenchRun> runs = planned(bench, collective, name);
@@ -125,6 +128,11 @@ int run_all(const Bench& bench) {
     }
   }
   if (const int status = write_files(bench, all); status != Exit::good) return status;
+  if (!bench.options.trace.empty())
+    if (const int status =
+            write_trace(bench.options.trace, bench.fabric, trace, bench.communicator.ranks());
+        status != Exit::good)
+      return status;
   return bench.session.json ? print(report::bench_json(all)) : Exit::good;
 }
 
@@ -162,7 +170,9 @@ std::function<int(Session&)> set_up(CLI::App& app) {
       "  isleway bench all_reduce -m 'dgx-h100*16' --network ndr400-rail -b 1M -e 4G\n"
       "  isleway bench all_reduce -m topo.xml -g 4 --algo RING --proto SIMPLE\n"
       "  isleway bench all -m dgx-a100 --json\n"
-      "  isleway bench all_reduce -m dgx-h100 --fail gpu3:nvlink5 --env NCCL_NVLS_ENABLE=0");
+      "  isleway bench all_reduce -m dgx-h100 --fail gpu3:nvlink5 --env NCCL_NVLS_ENABLE=0\n"
+      "  isleway bench all_reduce -m dgx-h100 --engine packet --ber 1e-9 --sizes 256M\n"
+      "  isleway bench all_reduce -m dgx-h100 --engine flow --sizes 16M --trace trace.json");
   return [options](Session& session) { return run(*options, session); };
 }
 

@@ -2,7 +2,9 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/command.hpp"
+#include "cli/engine_options.hpp"
 #include "cli/machine.hpp"
+#include "cli/option_group.hpp"
 #include "isleway/report.hpp"
 
 namespace isleway::cli {
@@ -12,17 +14,25 @@ struct Options {
   MachineOptions machine;
   std::string format = "p2pBandwidthLatencyTest";
   CopyOptions copies;
+  std::string engine = "analytic";
+  PacketFlags packet;
 };
 
-int run(const Options& options, Session& session) {
+int run(const Options& given, Session& session) {
+  Options options = given;
   const auto fabric = resolve_machine(options.machine, session);
   if (!fabric) return report(fabric.error());
   const Parts& parts = (*session.catalogue())->parts();
+  if (options.packet.bit_error_rate > 0 && options.engine != "packet")
+    return report(Error{{}, "--ber: only the packet engine knows bits", "--engine packet", ""});
+  auto engine = choose_engine(options.engine, options.packet, parts);
+  if (!engine) return report(engine.error());
+  options.copies.engine = *std::move(engine);
   const auto copies = copy_matrices(*fabric, parts, options.copies);
   if (!copies) return report(copies.error());
   if (!session.json && options.format == "p2pBandwidthLatencyTest")
     return print(report::p2p_test_text(*fabric, parts, *copies));
-  const auto host = host_copies(*fabric, parts);
+  const auto host = host_copies(*fabric, parts, options.copies);
   if (!host) return report(host.error());
   return print(session.json ? report::copies_json(*fabric, *copies, *host)
                             : report::nvbandwidth_text(*fabric, parts, *copies, *host));
@@ -36,6 +46,16 @@ std::function<int(Session&)> set_up(CLI::App& app) {
       ->capture_default_str();
   app.add_flag("--full-clock", options->copies.full_clock,
                "GPUs at their full clock, as under load; copies alone mostly leave it lower");
+  OptionGroup model(app, "Model");
+  model.add_with_default("--engine", options->engine,
+                         "analytic (closed form), flow (simulates every message), or packet "
+                         "(simulates every packet)",
+                         "ENGINE");
+  model
+      .add("--ber", options->packet.bit_error_rate,
+           "With --engine packet: wrong bits per bit on NVLinks", "RATE")
+      ->check(CLI::Range(0.0, 0.5));
+  model.add_with_default("--seed", options->packet.seed, "Of the wrong bits", "N");
   app.footer(
       "Examples:\n"
       "  isleway p2p -m dgx-h100\n"

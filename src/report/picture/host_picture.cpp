@@ -12,8 +12,6 @@ namespace {
 
 bool is_scale_up(LinkKind kind) { return kind == LinkKind::nvlink || kind == LinkKind::xgmi; }
 
-const char* style_of(const Link& link) { return link.degraded() ? "bad" : link_style(link.kind); }
-
 const char* style_of(DeviceKind kind) {
   switch (kind) {
     case DeviceKind::gpu: return "gpu";
@@ -33,8 +31,8 @@ std::string count_text(const Link& link) {
 
 class HostPicture {
  public:
-  HostPicture(Svg& svg, const HostLayout& layout)
-      : svg_(svg), layout_(layout), unit_(layout.unit()) {}
+  HostPicture(Svg& svg, const HostLayout& layout, const LinkShares& loads)
+      : svg_(svg), layout_(layout), unit_(layout.unit()), loads_(loads) {}
 
   void draw() {
     islands();
@@ -232,9 +230,18 @@ class HostPicture {
     if (!detail.empty()) svg_.text({at->middle_x(), middle + 10}, detail, "small");
   }
 
+  /// By how busy it was, where that is known; else by kind and state.
+  const char* style_of(const Link& link) const {
+    if (loads_.empty()) return link.degraded() ? "bad" : link_style(link.kind);
+    const auto number = static_cast<std::uint32_t>(&link - unit_.links().data());
+    const auto known = loads_.find(number);
+    return load_style(known == loads_.end() ? 0 : known->second);
+  }
+
   Svg& svg_;
   const HostLayout& layout_;
   const Unit& unit_;
+  const LinkShares& loads_;
 };
 
 }  // namespace
@@ -251,9 +258,15 @@ const char* link_style(LinkKind kind) {
   return "pcie";
 }
 
-Rect draw_host(Svg& svg, const Unit& unit, int host, Point top_left) {
+const char* load_style(double share) {
+  constexpr double kIdle = 0.01;
+  if (share < kIdle) return "load0";
+  return share < 0.25 ? "load1" : share < 0.5 ? "load2" : share < 0.75 ? "load3" : "load4";
+}
+
+Rect draw_host(Svg& svg, const Unit& unit, int host, Point top_left, const LinkShares& loads) {
   const HostLayout layout(unit, host, top_left);
-  HostPicture(svg, layout).draw();
+  HostPicture(svg, layout, loads).draw();
   Rect bounds = layout.bounds();
   const bool sockets = std::any_of(unit.links().begin(), unit.links().end(),
                                    [](const Link& link) { return link.kind == LinkKind::smp; });

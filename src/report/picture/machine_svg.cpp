@@ -69,8 +69,17 @@ class Legend {
 };
 
 /// Boxes are named in the picture of one host; in those of many they are only coloured.
-double draw_legend(Svg& svg, const Fabric& fabric, Point at, double width) {
+double draw_legend(Svg& svg, const Fabric& fabric, Point at, double width, bool loads) {
   Legend legend(svg, at, width);
+  if (loads) {
+    constexpr std::pair<double, const char*> kKeys[] = {{0, "idle"},
+                                                        {0.1, "below 25% of its rate"},
+                                                        {0.3, "25 to 50%"},
+                                                        {0.6, "50 to 75%"},
+                                                        {0.9, "75% and more"}};
+    for (const auto& [share, text] : kKeys) legend.link(load_style(share), Rate::GBs(100), text);
+    return legend.bottom();
+  }
   const Unit& unit = fabric.unit(0);
   if (fabric.unit_count() > 1 || unit.parts().hosts > 1) {
     legend.box("gpu", "GPU");
@@ -96,20 +105,23 @@ double draw_legend(Svg& svg, const Fabric& fabric, Point at, double width) {
 
 }  // namespace
 
-Result<std::string> machine_svg(const Fabric& fabric) {
+Result<std::string> machine_svg(const Fabric& fabric, const LinkShares& loads) {
   if (fabric.unit_count() == 0 || fabric.unit(0).devices().empty())
     return fail("there is nothing to draw: the machine has no device");
-  Svg svg;
   const Unit& unit = fabric.unit(0);
+  if (!loads.empty() && fabric.host_count() > 1)
+    return fail("link loads can be drawn on one host only",
+                "a machine of one host, as in dgx-h100");
+  Svg svg;
   const Point corner{kMargin, kTop};
   const Rect drawn = fabric.unit_count() > 1  ? draw_cluster(svg, fabric, corner)
                      : unit.parts().hosts > 1 ? draw_rack(svg, unit, corner)
-                                              : draw_host(svg, unit, 0, corner);
+                                              : draw_host(svg, unit, 0, corner, loads);
   const double width = std::max(drawn.w, 420.0);
   svg.text({kMargin, 32}, heading(fabric), "title", Anchor::start);
   svg.text({kMargin, 50}, subheading(fabric), "subtitle", Anchor::start);
   const double bottom = drawn.bottom() + 28;
-  const double end = draw_legend(svg, fabric, {kMargin, bottom}, width);
+  const double end = draw_legend(svg, fabric, {kMargin, bottom}, width, !loads.empty());
   return svg.document(width + 2 * kMargin, end, heading(fabric));
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "isleway/fabric.hpp"
+#include "isleway/report/machine.hpp"
 #include "report/picture/svg.hpp"
 
 namespace isleway::report {
@@ -10,7 +11,11 @@ namespace isleway::report {
 const char* link_style(LinkKind kind);
 
 /// Each draws below and right of `top_left` and gives the room it took.
-Rect draw_host(Svg& svg, const Unit& unit, int host, Point top_left);
+/// With `loads`, links are coloured by these instead of by kind.
+Rect draw_host(Svg& svg, const Unit& unit, int host, Point top_left, const LinkShares& loads = {});
+
+/// The class that colours a link which was busy for `share` of the time.
+const char* load_style(double share);
 
 /// Hosts that share NVSwitches: one card a host, the links of each to the switches as one.
 Rect draw_rack(Svg& svg, const Unit& unit, Point top_left);

@@ -33,6 +33,11 @@ text { font-family: Helvetica, Arial, 'DejaVu Sans', sans-serif; fill: #1f2933; 
 .smp { stroke: #3d65a5; }
 .network { stroke: #c26a0b; }
 .bad { stroke: #c81e1e; stroke-dasharray: 4 2; }
+.load0 { stroke: #cbd2d9; }
+.load1 { stroke: #5b8fd6; }
+.load2 { stroke: #5b9e2d; }
+.load3 { stroke: #e08a00; }
+.load4 { stroke: #d0211c; }
 .grid { stroke: #e4e7eb; }
 .dash { stroke-dasharray: 6 4; }
 .c0 { stroke: #3d65a5; }

@@ -1,0 +1,109 @@
+// The packet engine against the flow engine, on real algorithms over random machines: what differs
+// is headers, whole packets, buffers and turns.
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <random>
+
+#include "isleway/collective.hpp"
+#include "isleway/engine/packet.hpp"
+#include "unit/engine/fakes.hpp"
+
+namespace isleway {
+namespace {
+
+using testing::run;
+using testing::star;
+using testing::StarWiring;
+
+const PacketOptions& options() {
+  static const PacketOptions made = [] {
+    PacketOptions options;
+    options.rules =
+        link::Rules::from(Parts::load(ISLEWAY_SOURCE_DIR "/machines/parts").value()).value();
+    return options;
+  }();
+  return made;
+}
+
+struct Case {
+  CollectiveCall call;
+  int channels = 1;
+  Chunking chunking;
+  Connection price;
+  Fabric fabric;
+};
+
+Case any_case(std::mt19937& random, int least_log2, int most_log2) {
+  const auto whole = [&](int low, int high) {
+    return std::uniform_int_distribution<int>(low, high)(random);
+  };
+  const auto real = [&](double low, double high) {
+    return std::uniform_real_distribution<double>(low, high)(random);
+  };
+  Case c;
+  c.call.ranks = whole(2, 6);
+  c.channels = 1 << whole(0, 2);
+  c.call.size.bytes = static_cast<std::int64_t>(std::exp2(real(least_log2, most_log2)));
+  c.chunking.slice_bytes = std::int64_t{1} << whole(16, 18);
+  c.chunking.chunk_bytes = whole(1, 2) * c.chunking.slice_bytes;
+  c.price.latency = Time::ns(real(500, 3000));
+  c.price.overhead = Time::ns(real(0, 800));
+  c.price.wire_expansion = std::array{1.0, 1.067, 2.0}[static_cast<std::size_t>(whole(0, 2))];
+  if (whole(0, 1) == 0) c.price.cap = Rate::GBs(real(5, 80));
+  Efficiency efficiency;
+  efficiency.sm = real(0.7, 0.9);
+  c.fabric = star(c.call.ranks, Rate::GBs(real(10, 500)), efficiency);
+  return c;
+}
+
+std::unique_ptr<Schedule> schedule(const Case& c, int algorithm) {
+  std::vector<int> island(static_cast<std::size_t>(c.call.ranks));
+  std::iota(island.begin(), island.end(), 0);
+  CollectiveCall call = c.call;
+  switch (algorithm) {
+    case 0: return make_simple_ring(call, c.channels, c.chunking).value();
+    case 1: {
+      std::vector<TreeShape> trees;
+      for (int i = 0; i < c.channels; ++i)
+        trees.push_back(i % 2 == 0 ? binary_tree(call.ranks) : mirrored_binary_tree(call.ranks));
+      return make_tree(call, trees, c.chunking).value();
+    }
+    case 2: return make_nvls(call, c.channels, {island}, call.ranks, c.chunking).value();
+    default:
+      call.collective = Collective::all_to_all;
+      return make_point_to_point(call, c.channels, c.channels, call.ranks, c.chunking).value();
+  }
+}
+
+/// Packet over flow, less 1: the least and the most over many cases.
+std::pair<double, double> differences(int least_log2, int most_log2) {
+  std::mt19937 random(5);
+  double least = 1, most = -1;
+  for (int i = 0; i < 48; ++i) {
+    const Case c = any_case(random, least_log2, most_log2);
+    const auto calls = schedule(c, i % 4);
+    const StarWiring wiring(c.call.ranks, c.price);
+    const double flow = run(*make_flow_engine(), c.fabric, *calls, wiring).time.us();
+    const double packet = run(*make_packet_engine(options()), c.fabric, *calls, wiring).time.us();
+    least = std::min(least, packet / flow - 1);
+    most = std::max(most, packet / flow - 1);
+  }
+  return {least, most};
+}
+
+TEST(PacketsAgreeWithFlows, OnLargeCalls) {
+  const auto [least, most] = differences(22, 24);
+  EXPECT_GE(least, -0.05);
+  EXPECT_LE(most, 0.10);
+}
+
+TEST(PacketsAgreeWithFlows, OnSmallCalls) {
+  // One packet a message may be one header for 16 bytes: at most twice the bytes.
+  const auto [least, most] = differences(6, 14);
+  EXPECT_GE(least, -0.02);
+  EXPECT_LE(most, 0.10);
+}
+
+}  // namespace
+}  // namespace isleway
