@@ -1,5 +1,7 @@
 #include "engine/packet/transport.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -7,6 +9,8 @@ namespace isleway {
 namespace {
 
 constexpr double kPicoseconds = 1e12;
+// About 1 GiB of them; beyond that the flow engine is the tool.
+constexpr std::size_t kMostStrands = std::size_t{1} << 22;
 
 /// To the nearest; never negative.
 std::int64_t whole_ps(double ps) { return static_cast<std::int64_t>(ps + 0.5); }
@@ -84,6 +88,10 @@ Result<Transport::ConnectionId> Transport::connect(const Connection& connection)
   if (connection.route != nullptr) {
     const auto paths = path_set(connection);
     if (!paths) return tl::unexpected(paths.error());
+    if (strands_.size() + (*paths)->size() > kMostStrands)
+      return fail("there are too many connections to simulate their packets",
+                  fmt::format("at most {} connections times planes", kMostStrands),
+                  "use the flow engine");
     bool ethernet = false;
     double line = 0;
     for (const Path& path : **paths) {

@@ -106,7 +106,7 @@ class HostPicture {
       if (!below) continue;
       const Link& link = unit_.link(parent->link);
       const double x = box->middle_x();
-      svg_.line({x, box->bottom()}, {x, below->y}, style_of(link), stroke_width(link.rate().GBs()));
+      svg_.line({x, box->bottom()}, {x, below->y}, colour_of(link), stroke_width(link.rate().GBs()));
       const std::string width = link.kind == LinkKind::c2c ? "C2C"
                                 : link.degraded()
                                     ? fmt::format("x{} of x{}", link.lanes, link.lanes_max)
@@ -136,7 +136,7 @@ class HostPicture {
     const Rect top = *layout_.at(chip), bottom = *layout_.at(gpu);
     const Point from{end_of(link, chip, gpu), top.bottom()};
     const Point to{end_of(link, gpu, chip), bottom.y};
-    svg_.line(from, to, style_of(link), stroke_width(link.rate().GBs()) * 0.6);
+    svg_.line(from, to, colour_of(link), stroke_width(link.rate().GBs()) * 0.6);
     svg_.label({to.x, to.y - 4}, count_text(link), link.degraded() ? "alarm" : "count");
   }
 
@@ -145,7 +145,7 @@ class HostPicture {
     const Rect& left = a.x < b.x ? a : b;
     const Rect& right = a.x < b.x ? b : a;
     const Point from{left.middle_x(), left.y}, to{right.middle_x(), right.y};
-    svg_.arc(from, to, 26, style_of(link), stroke_width(link.rate().GBs()) * 0.6);
+    svg_.arc(from, to, 26, colour_of(link), stroke_width(link.rate().GBs()) * 0.6);
     svg_.label({from.x, from.y - 6}, count_text(link), link.degraded() ? "alarm" : "count");
   }
 
@@ -176,7 +176,7 @@ class HostPicture {
     const Point from{left.middle_x() + 42 - lean, left.y},
         to{right.middle_x() - 42 + lean, right.y};
     const double height = layout_.arc_height(link.a, link.b);
-    svg_.arc(from, to, height, style_of(link), stroke_width(link.rate().GBs()) * 0.8);
+    svg_.arc(from, to, height, colour_of(link), stroke_width(link.rate().GBs()) * 0.8);
     svg_.label({(from.x + to.x) / 2, from.y - height + 3}, count_text(link),
                link.degraded() ? "alarm" : "count");
   }
@@ -231,7 +231,7 @@ class HostPicture {
   }
 
   /// By how busy it was, where that is known; else by kind and state.
-  const char* style_of(const Link& link) const {
+  const char* colour_of(const Link& link) const {
     if (loads_.empty()) return link.degraded() ? "bad" : link_style(link.kind);
     const auto number = static_cast<std::uint32_t>(&link - unit_.links().data());
     const auto known = loads_.find(number);
