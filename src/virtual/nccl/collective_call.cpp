@@ -194,7 +194,7 @@ int enqueue(Process& process, RankHandle& handle, const Call& call, Stream& stre
     comm->last_error = "a buffer is no memory of the GPU, which other processes could reach";
     return invalid_argument;
   }
-  if (call.user_op >= 0) read_scalar(process, handle.ops.at(call.user_op), post);
+  if (call.user_op) read_scalar(process, *call.user_op, post);
 
   auto& joint = comm->gathering[number];
   if (!joint) joint = std::make_shared<CallJoint>(process, comm, number, shape);

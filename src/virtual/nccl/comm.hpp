@@ -67,7 +67,7 @@ struct Call {
   Collective collective = Collective::all_reduce;
   Type type = Type::float32;
   Op op = Op::sum;
-  int user_op = -1;
+  std::optional<UserOp> user_op;  ///< a copy: it may be gone before the call begins
   int root = 0;
   std::int64_t count = 0;  ///< as the caller gives it
   const void* send = nullptr;

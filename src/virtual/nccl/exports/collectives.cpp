@@ -53,7 +53,7 @@ int collective(const char* function, Collective which, const void* send, void* r
   call.collective = which;
   call.type = static_cast<Type>(type);
   call.op = op < kBuiltInOps ? static_cast<Op>(op) : Op::premul_sum;
-  call.user_op = op >= kBuiltInOps ? op : -1;
+  if (const auto own = handle->ops.find(op); own != handle->ops.end()) call.user_op = own->second;
   call.root = root;
   call.count = count > (std::size_t{1} << 60) ? -1 : static_cast<std::int64_t>(count);
   call.send = send;
