@@ -46,4 +46,6 @@ isleway_virtual_library(cudart libcudart.so.13 DEFINES ISLEWAY_CUDART=13 VERSION
 isleway_virtual_library(nccl libnccl.so.2 VERSIONS nccl.map)
 isleway_virtual_library(nvml libnvidia-ml.so.1 VERSIONS nvml.map)
 isleway_virtual_library(cuda libcuda.so.1 VERSIONS cuda.map)
+# The driver's interface over the runtime's.
+target_link_libraries(libcuda_so_1 PRIVATE libcudart_so_13)
 isleway_virtual_library(clock libisleway-clock.so VERSIONS clock.map ALONE)

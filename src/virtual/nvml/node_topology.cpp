@@ -66,6 +66,16 @@ std::optional<int> Node::numa_node(const Gpu& gpu) const {
   return unit.device(*cpu).cpu().numa;
 }
 
+std::optional<int> Node::own_numa_node(const Gpu& gpu) const {
+  constexpr int nodes_of_gpu = 8;
+  const Unit& unit = healthy_.unit(gpu.ref.unit);
+  if (!c2c_link(unit, gpu.ref.device)) return std::nullopt;
+  const auto cpus = std::count_if(unit.cpus().begin(), unit.cpus().end(), [&](DeviceIndex cpu) {
+    return unit.device(cpu).host == gpu.device->host;
+  });
+  return static_cast<int>(cpus) + nodes_of_gpu * gpu.device->index;
+}
+
 Node::C2c Node::c2c(const Gpu& gpu) const {
   const Unit& unit = healthy_.unit(gpu.ref.unit);
   const auto link = c2c_link(unit, gpu.ref.device);

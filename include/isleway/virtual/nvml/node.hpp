@@ -101,6 +101,9 @@ class Node {
   std::vector<std::uint64_t> near_cpus(const Gpu& gpu) const;
   /// The NUMA node that the GPU hangs on; nothing when the system did not say.
   std::optional<int> numa_node(const Gpu& gpu) const;
+  /// The NUMA node that the GPU's own memory is, where C2C makes it one: such nodes come after
+  /// the CPUs', eight a GPU, of which MIG instances take all but the first.
+  std::optional<int> own_numa_node(const Gpu& gpu) const;
   /// C2C links to the CPU: how many, and MB/s of each.
   struct C2c {
     int links = 0;

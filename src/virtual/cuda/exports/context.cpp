@@ -1,0 +1,351 @@
+// The driver itself, devices and contexts.
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "isleway/virtual/identity.hpp"
+#include "virtual/cuda/exports/driver.hpp"
+#include "virtual/device/attributes.hpp"
+
+using namespace isleway::vgpu;
+using namespace isleway::vgpu::driver;
+
+namespace {
+
+constexpr int kVersion = 13000;
+constexpr int kMostDevices = 1024;
+
+std::atomic<bool>& init_called() {
+  static std::atomic<bool> called{false};
+  return called;
+}
+
+std::array<CUctx_st, kMostDevices>& contexts() {
+  static std::array<CUctx_st, kMostDevices> all = [] {
+    std::array<CUctx_st, kMostDevices> made{};
+    for (int i = 0; i < kMostDevices; ++i) made[static_cast<std::size_t>(i)].device = i;
+    return made;
+  }();
+  return all;
+}
+
+/// Contexts that the thread has pushed; the runtime's current device is that of the last.
+std::vector<CUcontext>& stack() {
+  thread_local std::vector<CUcontext> pushed;
+  return pushed;
+}
+
+int make_current(CUcontext context) {
+  if (context == nullptr) return success;
+  const CUdevice device = device_of(context);
+  return device < 0 ? invalid_context : from_runtime(cudaSetDevice(device));
+}
+
+int push(CUcontext context) {
+  const int status = context == nullptr ? invalid_context : make_current(context);
+  if (status == success) stack().push_back(context);
+  return status;
+}
+
+int pop(CUcontext* context) {
+  if (stack().empty()) return invalid_context;
+  if (context != nullptr) *context = stack().back();
+  stack().pop_back();
+  return stack().empty() ? success : make_current(stack().back());
+}
+
+int make_context(CUcontext* out, CUdevice device) {
+  if (out == nullptr) return invalid_value;
+  if (const int status = check_device(device); status != success) return status;
+  *out = context_of(device);
+  return push(*out);
+}
+
+int current_device(CUdevice* out) {
+  if (out == nullptr) return invalid_value;
+  if (stack().empty()) return invalid_context;
+  *out = stack().back()->device;
+  return success;
+}
+
+/// Runs `body(process)` for a device that there is.
+template <class Body>
+int on_device(CUdevice device, const void* out, Body body) {
+  if (out == nullptr) return invalid_value;
+  if (const int status = check_device(device); status != success) return status;
+  Process& process = Process::get();
+  const auto held = process.hold();
+  return body(process);
+}
+
+int uuid(unsigned char* out, CUdevice device) {
+  return on_device(device, out, [&](Process& process) {
+    const isleway::Fabric& machine = process.world().machine();
+    const Uuid id = device_uuid(machine, machine.gpu(process.gpu(device)));
+    std::copy(id.begin(), id.end(), out);
+    return int{success};
+  });
+}
+
+/// The newest form of a function, as its plain name means it.
+void* find(const char* symbol) {
+  void* self = nullptr;
+  Dl_info own;
+  if (::dladdr(reinterpret_cast<void*>(&find), &own) != 0)
+    self = ::dlopen(own.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+  if (self == nullptr) return nullptr;
+  void* found = nullptr;
+  for (const char* suffix : {"_v3", "_v2", ""})
+    if (found == nullptr) found = ::dlsym(self, (std::string(symbol) + suffix).c_str());
+  ::dlclose(self);
+  return found;
+}
+
+int proc_address(const char* symbol, void** out, int* status) {
+  enum { there = 0, nowhere = 1 };
+  if (symbol == nullptr || out == nullptr) return invalid_value;
+  *out = std::strncmp(symbol, "cu", 2) == 0 ? find(symbol) : nullptr;
+  if (status != nullptr) *status = *out != nullptr ? there : nowhere;
+  return *out != nullptr ? success : not_found;
+}
+
+struct Name {
+  int status;
+  const char *name, *text;
+};
+constexpr Name kNames[] = {
+    {0, "CUDA_SUCCESS", "no error"},
+    {1, "CUDA_ERROR_INVALID_VALUE", "invalid argument"},
+    {2, "CUDA_ERROR_OUT_OF_MEMORY", "out of memory"},
+    {3, "CUDA_ERROR_NOT_INITIALIZED", "initialization error"},
+    {100, "CUDA_ERROR_NO_DEVICE", "no CUDA-capable device is detected"},
+    {101, "CUDA_ERROR_INVALID_DEVICE", "invalid device ordinal"},
+    {201, "CUDA_ERROR_INVALID_CONTEXT", "invalid device context"},
+    {217, "CUDA_ERROR_PEER_ACCESS_UNSUPPORTED",
+     "peer access is not supported between these devices"},
+    {400, "CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"},
+    {500, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
+    {600, "CUDA_ERROR_NOT_READY", "device not ready"},
+    {704, "CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED", "peer access is already enabled"},
+    {705, "CUDA_ERROR_PEER_ACCESS_NOT_ENABLED", "peer access has not been enabled"},
+    {712, "CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED", "memory is already page-locked"},
+    {713, "CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED",
+     "pointer does not belong to a registered region"},
+    {719, "CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"},
+    {801, "CUDA_ERROR_NOT_SUPPORTED", "operation not supported"},
+    {999, "CUDA_ERROR_UNKNOWN", "unknown error"},
+};
+int describe(int status, const char** out, const char* Name::*what) {
+  if (out == nullptr) return invalid_value;
+  for (const Name& name : kNames)
+    if (name.status == status) {
+      *out = name.*what;
+      return success;
+    }
+  *out = nullptr;
+  return invalid_value;
+}
+
+}  // namespace
+
+namespace isleway::vgpu::driver {
+
+int from_runtime(int status) {
+  switch (status) {
+    case 17:  // an address that is none of the device's
+    case 21:  // a wrong direction
+    case 9: return invalid_value;
+    default: return status;
+  }
+}
+
+int refuse(const char* function) {
+  if (std::getenv("ISLEWAY_DEBUG") != nullptr)
+    std::fprintf(stderr, "isleway: %s is not supported\n", function);
+  return not_supported;
+}
+
+bool initialised() { return init_called(); }
+
+int check_device(CUdevice device) {
+  if (!initialised()) return not_initialized;
+  int count = 0;
+  if (const int status = from_runtime(cudaGetDeviceCount(&count)); status != success) return status;
+  return device >= 0 && device < std::min(count, kMostDevices) ? success : invalid_device;
+}
+
+CUcontext context_of(CUdevice device) {
+  return device >= 0 && device < kMostDevices ? &contexts()[static_cast<std::size_t>(device)]
+                                              : nullptr;
+}
+
+CUdevice device_of(CUcontext context) {
+  const auto& all = contexts();
+  return context >= all.data() && context < all.data() + all.size() ? context->device : -1;
+}
+
+}  // namespace isleway::vgpu::driver
+
+CUDA_API cuInit(unsigned flags) {
+  if (flags != 0) return invalid_value;
+  int count = 0;
+  const int status = from_runtime(cudaGetDeviceCount(&count));
+  init_called() = status == success;
+  return status == not_initialized ? int{no_device} : status;
+}
+CUDA_API cuDriverGetVersion(int* out) {
+  if (out == nullptr) return invalid_value;
+  *out = kVersion;
+  return success;
+}
+CUDA_API cuGetErrorName(int status, const char** out) { return describe(status, out, &Name::name); }
+CUDA_API cuGetErrorString(int status, const char** out) {
+  return describe(status, out, &Name::text);
+}
+CUDA_API cuGetProcAddress(const char* symbol, void** out, int, std::uint64_t) {
+  return proc_address(symbol, out, nullptr);
+}
+CUDA_API cuGetProcAddress_v2(const char* symbol, void** out, int, std::uint64_t, int* status) {
+  return proc_address(symbol, out, status);
+}
+
+CUDA_API cuDeviceGet(CUdevice* out, int ordinal) {
+  if (out == nullptr) return invalid_value;
+  const int status = check_device(ordinal);
+  if (status == success) *out = ordinal;
+  return status;
+}
+CUDA_API cuDeviceGetCount(int* out) {
+  return initialised() ? from_runtime(cudaGetDeviceCount(out)) : int{not_initialized};
+}
+CUDA_API cuDeviceGetName(char* out, int length, CUdevice device) {
+  return on_device(device, out, [&](Process& process) {
+    if (length <= 0) return int{invalid_value};
+    std::snprintf(out, static_cast<std::size_t>(length), "%s",
+                  device_title(process, device).c_str());
+    return int{success};
+  });
+}
+CUDA_API cuDeviceGetUuid(unsigned char* out, CUdevice device) { return uuid(out, device); }
+CUDA_API cuDeviceGetUuid_v2(unsigned char* out, CUdevice device) { return uuid(out, device); }
+CUDA_API cuDeviceTotalMem_v2(std::size_t* out, CUdevice device) {
+  return on_device(device, out, [&](Process& process) {
+    *out = static_cast<std::size_t>(process.memory().total(process.gpu(device)).count());
+    return int{success};
+  });
+}
+CUDA_API cuDeviceTotalMem(std::size_t* out, CUdevice device) {
+  return cuDeviceTotalMem_v2(out, device);
+}
+CUDA_API cuDeviceGetAttribute(int* out, int attribute, CUdevice device) {
+  const int status = check_device(device);
+  return status == success ? from_runtime(cudaDeviceGetAttribute(out, attribute, device)) : status;
+}
+CUDA_API cuDeviceComputeCapability(int* major, int* minor, CUdevice device) {
+  constexpr int major_at = 75, minor_at = 76;
+  const int status = cuDeviceGetAttribute(major, major_at, device);
+  return status == success ? cuDeviceGetAttribute(minor, minor_at, device) : status;
+}
+CUDA_API cuDeviceGetP2PAttribute(int* out, int attribute, CUdevice from, CUdevice to) {
+  return from_runtime(cudaDeviceGetP2PAttribute(out, attribute, from, to));
+}
+CUDA_API cuDeviceGetPCIBusId(char* out, int length, CUdevice device) {
+  return from_runtime(cudaDeviceGetPCIBusId(out, length, device));
+}
+CUDA_API cuDeviceGetByPCIBusId(CUdevice* out, const char* text) {
+  return from_runtime(cudaDeviceGetByPCIBusId(out, text));
+}
+CUDA_API cuDeviceCanAccessPeer(int* out, CUdevice device, CUdevice peer) {
+  return from_runtime(cudaDeviceCanAccessPeer(out, device, peer));
+}
+
+CUDA_API cuDevicePrimaryCtxRetain(CUcontext* out, CUdevice device) {
+  if (out == nullptr) return invalid_value;
+  const int status = check_device(device);
+  if (status == success) *out = context_of(device);
+  return status;
+}
+CUDA_API cuDevicePrimaryCtxRelease_v2(CUdevice device) { return check_device(device); }
+CUDA_API cuDevicePrimaryCtxRelease(CUdevice device) { return check_device(device); }
+CUDA_API cuDevicePrimaryCtxReset_v2(CUdevice device) {
+  const int status = check_device(device);
+  if (status != success) return status;
+  int before = 0;
+  cudaGetDevice(&before);
+  cudaSetDevice(device);
+  const int reset = from_runtime(cudaDeviceReset());
+  cudaSetDevice(before);
+  return reset;
+}
+CUDA_API cuDevicePrimaryCtxReset(CUdevice device) { return cuDevicePrimaryCtxReset_v2(device); }
+CUDA_API cuDevicePrimaryCtxSetFlags_v2(CUdevice device, unsigned) { return check_device(device); }
+CUDA_API cuDevicePrimaryCtxSetFlags(CUdevice device, unsigned) { return check_device(device); }
+CUDA_API cuDevicePrimaryCtxGetState(CUdevice device, unsigned* flags, int* active) {
+  if (flags == nullptr || active == nullptr) return invalid_value;
+  *flags = 0;
+  *active = 1;
+  return check_device(device);
+}
+CUDA_API cuCtxCreate_v2(CUcontext* out, unsigned, CUdevice device) {
+  return make_context(out, device);
+}
+CUDA_API cuCtxCreate(CUcontext* out, unsigned, CUdevice device) {
+  return make_context(out, device);
+}
+CUDA_API cuCtxCreate_v4(CUcontext* out, void*, unsigned, CUdevice device) {
+  return make_context(out, device);
+}
+CUDA_API cuCtxDestroy_v2(CUcontext context) {
+  if (device_of(context) < 0) return invalid_context;
+  std::erase(stack(), context);
+  return success;
+}
+CUDA_API cuCtxDestroy(CUcontext context) { return cuCtxDestroy_v2(context); }
+CUDA_API cuCtxPushCurrent_v2(CUcontext context) { return push(context); }
+CUDA_API cuCtxPushCurrent(CUcontext context) { return push(context); }
+CUDA_API cuCtxPopCurrent_v2(CUcontext* context) { return pop(context); }
+CUDA_API cuCtxPopCurrent(CUcontext* context) { return pop(context); }
+CUDA_API cuCtxSetCurrent(CUcontext context) {
+  const int status = make_current(context);
+  if (status != success) return status;
+  if (!stack().empty()) stack().pop_back();
+  if (context != nullptr) stack().push_back(context);
+  return success;
+}
+CUDA_API cuCtxGetCurrent(CUcontext* out) {
+  if (out == nullptr) return invalid_value;
+  *out = stack().empty() ? nullptr : stack().back();
+  return success;
+}
+CUDA_API cuCtxGetDevice(CUdevice* out) { return current_device(out); }
+CUDA_API cuCtxSynchronize() { return from_runtime(cudaDeviceSynchronize()); }
+CUDA_API cuCtxGetApiVersion(CUcontext, unsigned* out) {
+  if (out == nullptr) return invalid_value;
+  *out = 3020;  // what every driver since CUDA 3.2 says
+  return success;
+}
+CUDA_API cuCtxGetFlags(unsigned* out) {
+  if (out == nullptr) return invalid_value;
+  *out = 0;
+  return success;
+}
+CUDA_API cuCtxGetStreamPriorityRange(int* least, int* greatest) {
+  return from_runtime(cudaDeviceGetStreamPriorityRange(least, greatest));
+}
+CUDA_API cuCtxEnablePeerAccess(CUcontext peer, unsigned flags) {
+  const CUdevice device = device_of(peer);
+  return device < 0 ? invalid_context : from_runtime(cudaDeviceEnablePeerAccess(device, flags));
+}
+CUDA_API cuCtxDisablePeerAccess(CUcontext peer) {
+  const CUdevice device = device_of(peer);
+  return device < 0 ? invalid_context : from_runtime(cudaDeviceDisablePeerAccess(device));
+}
+CUDA_API cuProfilerStart() { return from_runtime(cudaProfilerStart()); }
+CUDA_API cuProfilerStop() { return from_runtime(cudaProfilerStop()); }
