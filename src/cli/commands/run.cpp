@@ -4,7 +4,9 @@
 
 #include "cli/command.hpp"
 #include "cli/machine.hpp"
+#include "isleway/core.hpp"
 #include "isleway/virtual/launch.hpp"
+#include "isleway/virtual/script.hpp"
 
 namespace isleway::cli {
 namespace {
@@ -14,6 +16,7 @@ struct Options {
   int nodes = 1;
   bool by_tray = false;
   std::string time = "virtual", data = "real", kernels = "stop";
+  std::string script;
   std::vector<std::string> command;
 };
 
@@ -32,11 +35,27 @@ Result<vgpu::RunPlan> understand(const Options& options) {
   return plan;
 }
 
+/// Faults of a file, which come into force in the run's own time.
+Result<void> inject_script(vgpu::World& world, const std::string& file) {
+  if (file.empty()) return {};
+  const auto text = read_file(file);
+  if (!text) return tl::unexpected(text.error());
+  const auto faults = vgpu::parse_script(world.machine(), *text, file);
+  if (!faults) return tl::unexpected(faults.error());
+  for (const vgpu::TimedFault& fault : *faults)
+    if (auto injected = world.inject(fault); !injected) return injected;
+  return {};
+}
+
 int run(const Options& options, Session& session) {
   const auto plan = understand(options);
   if (!plan) return report(plan.error());
   const auto world = vgpu::World::create(*plan);
   if (!world) return report(world.error());
+  if (const auto injected = inject_script(**world, options.script); !injected)
+    return report(injected.error());
+  if (session.verbose)
+    std::fprintf(stderr, "isleway: the run is ISLEWAY_WORLD=%s\n", (*world)->name().c_str());
   const auto end = vgpu::run_program(**world, options.command);
   if (!end) return report(end.error());
   for (const std::string& remark : end->remarks)
@@ -63,6 +82,9 @@ std::function<int(Session&)> set_up(CLI::App& app) {
                  "Kernels that are not known by name: stop the program, or skip them")
       ->check(CLI::IsMember({"stop", "skip"}))
       ->capture_default_str();
+  app.add_option("--script", options->script,
+                 "Faults that happen while it runs, one a line: link-down gpu3:nvlink5 at 2s")
+      ->type_name("FILE");
   app.add_option("PROGRAM", options->command, "The program and its arguments, after --")
       ->required();
   app.footer(
