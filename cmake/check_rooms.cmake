@@ -1,5 +1,5 @@
 # Fails when a file includes a room that its own room may not use. Run with -DROOT=<source>.
-set(rooms core fabric formats link engine collective nccl model plan place verify monitor virtual report cli)
+set(rooms core fabric formats link engine collective nccl model plan place verify check monitor virtual report cli)
 
 set(errors "")
 list(LENGTH rooms count)

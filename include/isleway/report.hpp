@@ -4,6 +4,7 @@
 #include "isleway/report/accuracy.hpp"
 #include "isleway/report/bench.hpp"
 #include "isleway/report/catalogue.hpp"
+#include "isleway/report/check.hpp"
 #include "isleway/report/compare.hpp"
 #include "isleway/report/copies.hpp"
 #include "isleway/report/explain.hpp"

@@ -1,0 +1,26 @@
+// Versions that have to fit one another.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "isleway/core/error.hpp"
+
+namespace isleway::check {
+
+struct VersionTable {
+  struct Cuda {
+    std::string version, driver, minor;
+  };
+  struct Least {
+    std::string architecture, version, gains;
+  };
+  std::vector<Cuda> cuda;
+  std::vector<Least> drivers, nccl;
+
+  static Result<VersionTable> from_yaml(const std::string& text, const std::string& file);
+  /// Of "12.4.131", the entry of 12.4; null when it is not listed.
+  const Cuda* find_cuda(std::string_view version) const;
+};
+
+}  // namespace isleway::check
