@@ -58,7 +58,7 @@ Report check(const Input& input, const Context& context) {
   for (const Derivation* derivation : derive()) derivation->derive(facts, input, context);
   Report report;
   report.facts = input.signals.size();
-  report.findings = to_findings(apply(context.rules.rules, facts));
+  report.findings = to_findings(find_hits(context.rules.rules, facts));
   add_node_table(facts, context.rules.profile, report);
   return report;
 }

@@ -25,9 +25,8 @@ std::optional<CpuList> parse_cpu_list(std::string_view text) {
 
 bool overlap(const CpuList& a, const CpuList& b) {
   return std::any_of(a.begin(), a.end(), [&](const auto& x) {
-    return std::any_of(b.begin(), b.end(), [&](const auto& y) {
-      return x.first <= y.second && y.first <= x.second;
-    });
+    return std::any_of(b.begin(), b.end(),
+                       [&](const auto& y) { return x.first <= y.second && y.first <= x.second; });
   });
 }
 

@@ -17,7 +17,7 @@ struct Hit {
 };
 
 /// By rule, then node, then the outputs' order.
-std::vector<Hit> apply(const std::vector<Rule>& rules, const Facts& facts);
+std::vector<Hit> find_hits(const std::vector<Rule>& rules, const Facts& facts);
 
 /// Hits of one rule as few findings: those that say the same of several subjects or nodes are
 /// one. Sorted by what to do first.

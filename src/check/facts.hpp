@@ -30,7 +30,7 @@ struct Fact {
   const Derived* derived = nullptr;
 };
 
-double number_of(const Signal& signal);       ///< NaN for a text
+double number_of(const Signal& signal);        ///< NaN for a text
 std::string value_text(const Signal& signal);  ///< "18", "26.562", "Completed"
 
 /// "gpu3" of "gpu3/link2": the device that a subject belongs to.

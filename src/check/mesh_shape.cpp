@@ -29,7 +29,8 @@ MeshShape::MeshShape(const GpuMatrix& matrix) {
     usual_width = width;
   }
   std::map<std::size_t, std::vector<int>> by_root;
-  for (int gpu = 0; gpu < n; ++gpu) by_root[groups.find(static_cast<std::size_t>(gpu))].push_back(gpu);
+  for (int gpu = 0; gpu < n; ++gpu)
+    by_root[groups.find(static_cast<std::size_t>(gpu))].push_back(gpu);
   for (auto& [root, island] : by_root) islands.push_back(std::move(island));
   std::sort(islands.begin(), islands.end());
   for (int a = 0; a < n; ++a)
@@ -70,9 +71,9 @@ WidthFit width_fit(const Product& product, int width, int gpus) {
   // Boards of four without switches give each of the three peers a third of the links, and a
   // job may see fewer than four.
   const bool is_share = product.wiring != Wiring::bridge &&
-                        (width * 3 == product.usable
-                             ? gpus <= 4
-                             : product.wiring == Wiring::direct && width * (gpus - 1) <= product.usable);
+                        (width * 3 == product.usable ? gpus <= 4
+                                                     : product.wiring == Wiring::direct &&
+                                                           width * (gpus - 1) <= product.usable);
   return is_share ? WidthFit::full : WidthFit::narrow;
 }
 

@@ -13,10 +13,10 @@ namespace isleway::check {
 struct MeshShape {
   explicit MeshShape(const GpuMatrix& matrix);
 
-  int widest = 0;       ///< of all pairs
-  int usual_width = 0;  ///< of the pairs that have links, the most frequent
-  std::vector<std::vector<int>> islands;      ///< of GPUs, single ones too
-  std::vector<std::pair<int, int>> missing;   ///< pairs that have fewer than the usual
+  int widest = 0;                            ///< of all pairs
+  int usual_width = 0;                       ///< of the pairs that have links, the most frequent
+  std::vector<std::vector<int>> islands;     ///< of GPUs, single ones too
+  std::vector<std::pair<int, int>> missing;  ///< pairs that have fewer than the usual
   /// More than two GPUs of which most pairs have the usual width.
   bool is_mesh() const;
   /// No island has more than two GPUs.

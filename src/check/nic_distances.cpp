@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "check/words.hpp"
 
@@ -17,12 +18,20 @@ Distance distance_of(const std::string& text) {
   return Distance::none;
 }
 
+/// Nothing where the fact is not between a GPU and a NIC. Matrices state each pair once, by
+/// either of its rows.
+std::optional<std::pair<const std::string*, const std::string*>> gpu_and_nic(const Signal& signal) {
+  const bool from_gpu = gpu_number(signal.subject) >= 0, to_gpu = gpu_number(signal.peer) >= 0;
+  if (from_gpu == to_gpu || signal.peer.empty()) return {};
+  if (from_gpu) return std::pair(&signal.subject, &signal.peer);
+  return std::pair(&signal.peer, &signal.subject);
+}
+
 std::map<std::string_view, int> positions(std::vector<std::string>& names) {
   std::sort(names.begin(), names.end(), counts_before);
   names.erase(std::unique(names.begin(), names.end()), names.end());
   std::map<std::string_view, int> positions;
-  for (const std::string& name : names)
-    positions.emplace(name, static_cast<int>(positions.size()));
+  for (const std::string& name : names) positions.emplace(name, static_cast<int>(positions.size()));
   return positions;
 }
 
@@ -43,11 +52,11 @@ const char* name_of(Distance distance) {
 NicDistances::NicDistances(const NodeFacts& node) {
   const auto facts =
       node.has("topo.link") ? node.named("topo.link") : node.named("declared.distance");
-  for (const Fact& fact : facts) {
-    if (gpu_number(fact.signal->subject) < 0 || gpu_number(fact.signal->peer) >= 0) continue;
-    gpus_.push_back(fact.signal->subject);
-    nics_.push_back(fact.signal->peer);
-  }
+  for (const Fact& fact : facts)
+    if (const auto ends = gpu_and_nic(*fact.signal)) {
+      gpus_.push_back(*ends->first);
+      nics_.push_back(*ends->second);
+    }
   const auto gpu_at = positions(gpus_), nic_at = positions(nics_);
   if (gpus_.size() > kMostDevices || nics_.size() > kMostDevices) {
     gpus_.clear();
@@ -57,8 +66,9 @@ NicDistances::NicDistances(const NodeFacts& node) {
   distances_.assign(gpus_.size() * nics_.size(), Distance::none);
   lines_.assign(distances_.size(), nullptr);
   for (const Fact& fact : facts) {
-    const auto g = gpu_at.find(fact.signal->subject), n = nic_at.find(fact.signal->peer);
-    if (g == gpu_at.end() || n == nic_at.end()) continue;
+    const auto ends = gpu_and_nic(*fact.signal);
+    if (!ends) continue;
+    const auto g = gpu_at.find(*ends->first), n = nic_at.find(*ends->second);
     const int cell = g->second * nics() + n->second;
     distances_[cell] = distance_of(value_text(*fact.signal));
     lines_[cell] = fact.signal;

@@ -2,6 +2,7 @@
 
 #include "check/words.hpp"
 #include "fabric/yaml_reader.hpp"
+#include "isleway/core.hpp"
 
 namespace isleway::check {
 namespace {
@@ -47,6 +48,7 @@ Product read_product(YamlFile& file, const YAML::Node& node) {
   product.link_rates = read_rates(file, map);
   product.pcie_generation = map.integer("pcie", 0, 0, 9);
   product.pcie_lanes = map.integer("lanes", 16, 1, 32);
+  product.wired_lanes = map.integers("wired_lanes", 1, 32);
   product.peer_access = map.flag("peer_access", true);
   product.source = map.text("source");
   map.finish();

@@ -6,8 +6,7 @@ namespace isleway::check {
 namespace {
 
 template <class T, std::size_t N>
-T choice(YamlFile& file, YamlMap& map, const char* key, T fallback,
-         const std::array<T, N>& known) {
+T choice(YamlFile& file, YamlMap& map, const char* key, T fallback, const std::array<T, N>& known) {
   if (!map.has(key)) return fallback;
   const std::string text = map.text(key);
   std::vector<std::string> names;
@@ -42,8 +41,7 @@ Condition read_condition(YamlFile& file, const YAML::Node& node) {
   const std::string where = map.text("where", "node");
   if (where == "same") condition.where = Condition::Where::subject;
   else if (where == "anywhere") condition.where = Condition::Where::anywhere;
-  else if (where != "node")
-    file.fail_unknown(node, "where", where, {"same", "node", "anywhere"});
+  else if (where != "node") file.fail_unknown(node, "where", where, {"same", "node", "anywhere"});
   for (const auto& [key, test] : kTextTests)
     if (map.has(key)) condition.clauses.push_back({test, map.texts(key), 0});
   for (const auto& [key, test] : kNumberTests)

@@ -51,7 +51,8 @@ class EvidenceList {
   void add(const Signal* signal) {
     if (!signal || signal->quote.empty()) return;
     if (!seen_.insert(signal->where.text() + '\n' + signal->quote).second) return;
-    if (lines_.size() < kMostEvidence) lines_.push_back({signal->node, signal->where, signal->quote});
+    if (lines_.size() < kMostEvidence)
+      lines_.push_back({signal->node, signal->where, signal->quote});
   }
   void move_to(Finding& finding) {
     finding.evidence_lines = seen_.size();

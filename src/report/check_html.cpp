@@ -55,10 +55,9 @@ const char* class_of(Severity severity) {
 }
 
 std::string article(const check::Finding& finding) {
-  std::string text =
-      fmt::format("<article class=\"{}\"><h2>{}: {} <small>{}</small></h2>\n",
-                  class_of(finding.severity), level_text(finding.severity),
-                  escaped(finding.title), escaped(finding.rule));
+  std::string text = fmt::format("<article class=\"{}\"><h2>{}: {} <small>{}</small></h2>\n",
+                                 class_of(finding.severity), level_text(finding.severity),
+                                 escaped(finding.title), escaped(finding.rule));
   if (const auto nodes = nodes_text(finding, kMostNodes); !nodes.empty())
     text += "<p>" + escaped(nodes) + "</p>\n";
   if (!finding.evidence.empty()) {
@@ -69,8 +68,8 @@ std::string article(const check::Finding& finding) {
   }
   text += "<dl>";
   for (const Paragraph& paragraph : paragraphs_of(finding)) {
-    const bool is_link = paragraph.text.starts_with("https://") &&
-                         paragraph.text.find(' ') == std::string::npos;
+    const bool is_link =
+        paragraph.text.starts_with("https://") && paragraph.text.find(' ') == std::string::npos;
     const std::string body = escaped(paragraph.text);
     text += fmt::format("<dt>{}</dt><dd>{}</dd>", paragraph.label,
                         is_link ? fmt::format("<a href=\"{0}\">{0}</a>", body) : body);
@@ -85,7 +84,9 @@ std::string node_table(const check::Report& report) {
   text += "<th>critical</th><th>warnings</th></tr>\n";
   for (const check::NodeRow& row : report.nodes) {
     text += fmt::format("<tr class=\"{}\"><td>{}</td>",
-                        row.critical > 0 ? "bad" : row.odd || row.warnings > 0 ? "odd" : "",
+                        row.critical > 0              ? "bad"
+                        : row.odd || row.warnings > 0 ? "odd"
+                                                      : "",
                         escaped(row.node));
     for (const std::string& cell : row.cells) text += "<td>" + escaped(cell) + "</td>";
     text += fmt::format("<td>{}</td><td>{}</td></tr>\n", row.critical, row.warnings);

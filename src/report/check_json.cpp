@@ -14,10 +14,11 @@ Json finding_json(const check::Finding& finding) {
   json["subjects"] = finding.subjects;
   json["evidence"] = Json::array();
   for (const check::Evidence& evidence : finding.evidence)
-    json["evidence"].push_back({{"node", text_or_null(evidence.node)},
-                                {"file", text_or_null(evidence.where.file)},
-                                {"line", evidence.where.line > 0 ? Json(evidence.where.line) : Json()},
-                                {"quote", evidence.quote}});
+    json["evidence"].push_back(
+        {{"node", text_or_null(evidence.node)},
+         {"file", text_or_null(evidence.where.file)},
+         {"line", evidence.where.line > 0 ? Json(evidence.where.line) : Json()},
+         {"quote", evidence.quote}});
   json["evidence_lines"] = finding.evidence_lines;
   json["explanation"] = text_or_null(finding.explanation);
   json["cause"] = text_or_null(finding.cause);
@@ -47,8 +48,8 @@ std::string check_json(const check::Report& report) {
   const CheckCounts counts = counts_of(report);
   Json json;
   json["verdict"] = name_of(report.verdict());
-  json["summary"] = {{"critical", counts.critical},   {"warning", counts.warnings},
-                     {"unknown", counts.unknown},     {"note", counts.notes},
+  json["summary"] = {{"critical", counts.critical},      {"warning", counts.warnings},
+                     {"unknown", counts.unknown},        {"note", counts.notes},
                      {"not_a_fault", counts.not_faults}, {"good", counts.good}};
   json["facts"] = report.facts;
   json["findings"] = Json::array();

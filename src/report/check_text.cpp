@@ -14,15 +14,14 @@ constexpr std::size_t kFewLines = 3, kFewNodes = 8, kFewRows = 20;
 
 std::string one_finding(const check::Finding& finding, bool everything) {
   const bool in_full = finding.severity <= Severity::unknown;
-  std::string text = fmt::format("{}  {}  [{}]\n", level_text(finding.severity), finding.title,
-                                 finding.rule);
+  std::string text =
+      fmt::format("{}  {}  [{}]\n", level_text(finding.severity), finding.title, finding.rule);
   if (const auto nodes = nodes_text(finding, everything ? finding.nodes.size() : kFewNodes);
       !nodes.empty())
     text += "  " + nodes + "\n";
-  const std::size_t shown =
-      std::min(finding.evidence.size(), everything ? finding.evidence.size()
-                                        : in_full  ? kFewLines
-                                                   : std::size_t{1});
+  const std::size_t shown = std::min(finding.evidence.size(), everything ? finding.evidence.size()
+                                                              : in_full  ? kFewLines
+                                                                         : std::size_t{1});
   for (std::size_t i = 0; i < shown; ++i)
     text += "  | " + evidence_text(finding.evidence[i]) + "\n";
   if (in_full && finding.evidence_lines > shown)
@@ -49,7 +48,8 @@ std::string node_table(const check::Report& report, bool everything) {
   std::vector<const check::NodeRow*> rows;
   for (const check::NodeRow& row : report.nodes) rows.push_back(&row);
   std::stable_sort(rows.begin(), rows.end(), [](const auto* a, const auto* b) {
-    return std::tuple(a->critical, a->odd, a->warnings) > std::tuple(b->critical, b->odd, b->warnings);
+    return std::tuple(a->critical, a->odd, a->warnings) >
+           std::tuple(b->critical, b->odd, b->warnings);
   });
   const std::size_t shown = everything ? rows.size() : std::min(rows.size(), kFewRows);
   std::vector<std::size_t> widths = {4};
@@ -85,12 +85,11 @@ std::string node_table(const check::Report& report, bool everything) {
 }  // namespace
 
 std::string check_text(const check::Report& report, bool everything) {
-  std::string text =
-      fmt::format("{}: {}\n\n", level_text(report.verdict()), summary_text(report));
+  std::string text = fmt::format("{}: {}\n\n", level_text(report.verdict()), summary_text(report));
   for (const check::Finding& finding : report.findings) {
-    const bool matters =
-        finding.severity <= Severity::unknown || finding.severity == Severity::not_a_fault ||
-        (finding.severity == Severity::note && everything);
+    const bool matters = finding.severity <= Severity::unknown ||
+                         finding.severity == Severity::not_a_fault ||
+                         (finding.severity == Severity::note && everything);
     if (matters) text += one_finding(finding, everything) + "\n";
   }
   if (!everything) {

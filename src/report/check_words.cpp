@@ -40,7 +40,9 @@ std::string summary_text(const check::Report& report) {
   };
   add(counts.critical, "critical", "critical");
   add(counts.warnings, "warning", "warnings");
-  if (text.empty()) text = counts.good + counts.not_faults + counts.notes > 0 ? "nothing is wrong" : "nothing could be judged";
+  if (text.empty())
+    text = counts.good + counts.not_faults + counts.notes > 0 ? "nothing is wrong"
+                                                              : "nothing could be judged";
   add(counts.unknown, "unknown", "unknown");
   add(counts.not_faults, "not a fault", "not faults");
   add(counts.notes, "note", "notes");
@@ -50,9 +52,8 @@ std::string summary_text(const check::Report& report) {
 
 std::string nodes_text(const check::Finding& finding, std::size_t most) {
   if (finding.nodes.empty()) return {};
-  std::string text = finding.nodes.size() == 1
-                         ? "on "
-                         : fmt::format("on {} nodes: ", finding.nodes.size());
+  std::string text =
+      finding.nodes.size() == 1 ? "on " : fmt::format("on {} nodes: ", finding.nodes.size());
   for (std::size_t i = 0; i < finding.nodes.size() && i < most; ++i)
     text += (i > 0 ? ", " : "") + finding.nodes[i];
   if (finding.nodes.size() > most) text += fmt::format(" and {} more", finding.nodes.size() - most);

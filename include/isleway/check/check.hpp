@@ -1,13 +1,12 @@
 // From what outputs state to what is wrong.
 #pragma once
 
-#include <functional>
-#include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
+#include "isleway/check/baseline.hpp"
+#include "isleway/check/gate.hpp"
 #include "isleway/check/rules.hpp"
 #include "isleway/fabric.hpp"
 #include "isleway/formats.hpp"
@@ -29,8 +28,14 @@ struct Input {
 struct Context {
   const Catalogue& catalogue;
   const RuleBook& rules;
-  std::optional<Fabric> machine;  ///< what it should be, where the user says so
+  std::optional<Fabric> machine;     ///< what it should be, where the user says so
+  std::optional<Baseline> baseline;  ///< to be compared with
+  std::optional<Gate> gate;          ///< targets to be met
 };
+
+/// Gives a name to nodes whose outputs have none: by the one host that others name, or, where
+/// several files hold the same kind of output, by file or folder.
+void name_nodes(formats::Signals& signals);
 
 /// Never fails: what cannot be judged is a finding of its own.
 Report check(const Input& input, const Context& context);

@@ -38,7 +38,7 @@ struct Finding {
   std::vector<Evidence> evidence;     ///< the first lines; `evidence_lines` of them in all
   std::size_t evidence_lines = 0;
   std::string explanation, cause, action, confirm, reference;  ///< each may be empty
-  Sure sure = Sure::likely;               ///< of `cause`
+  Sure sure = Sure::likely;                                    ///< of `cause`
   std::vector<std::string> follows_from;  ///< ids of other findings that explain this one
 };
 

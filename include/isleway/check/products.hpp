@@ -25,7 +25,8 @@ struct Product {
   int usable = 0;                  ///< at most so many are ever up (a bridge's)
   std::vector<double> link_rates;  ///< GB/s that nvidia-smi prints for one; drivers differ
   int pcie_generation = 0, pcie_lanes = 16;
-  bool peer_access = true;  ///< over PCIe
+  std::vector<int> wired_lanes;  ///< fewer lanes that providers are known to wire by design
+  bool peer_access = true;       ///< over PCIe
   std::string source;
 };
 

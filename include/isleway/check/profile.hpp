@@ -10,9 +10,9 @@ namespace isleway::check {
 
 struct ProfileEntry {
   std::string signal, title;
-  std::string column;                 ///< heading in the table; empty: not shown
-  bool per_subject = true;            ///< else all values of the node together
-  std::vector<std::string> subjects;  ///< patterns; empty: all
+  std::string column;                  ///< heading in the table; empty: not shown
+  bool per_subject = true;             ///< else all values of the node together
+  std::vector<std::string> subjects;   ///< patterns; empty: all
   Severity severity = Severity::note;  ///< of a difference between sisters
   bool compare = true;                 ///< between sisters
   Severity drift = Severity::note;     ///< of a change since a saved state

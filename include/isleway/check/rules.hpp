@@ -17,8 +17,18 @@ namespace isleway::check {
 
 /// One test of a fact's value.
 struct Clause {
-  enum class Test : std::uint8_t { is, is_not, like, not_like, above, below, at_least, at_most,
-                                   older_than, newer_than };
+  enum class Test : std::uint8_t {
+    is,
+    is_not,
+    like,
+    not_like,
+    above,
+    below,
+    at_least,
+    at_most,
+    older_than,
+    newer_than
+  };
   Test test = Test::is;
   std::vector<std::string> texts;  ///< any of them; patterns of `like` know * and ?
   double number = 0;

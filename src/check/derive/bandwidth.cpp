@@ -40,14 +40,21 @@ void add(NodeFacts& node, const Comparison& comparison, const std::string& machi
   std::string causes;
   for (const verify::Cause& cause : comparison.causes)
     causes += (causes.empty() ? "" : "; or ") + cause.title + " (look at: " + cause.remedy + ")";
-  Derived fact{{std::string("bandwidth.") + verify::name_of(comparison.verdict), "", "",
-                comparison.why, "", {}, ""},
-               {},
-               {{"table", comparison.title},
-                {"machine", machine},
-                {"cause", causes.empty() ? "no single fault or setting that is simulated explains it"
-                                         : "simulated with one thing wrong, the machine behaves like "
-                                           "this with: " + causes}}};
+  Derived fact{
+      {std::string("bandwidth.") + verify::name_of(comparison.verdict),
+       "",
+       "",
+       comparison.why,
+       "",
+       {},
+       ""},
+      {},
+      {{"table", comparison.title},
+       {"machine", machine},
+       {"cause", causes.empty() ? "no single fault or setting that is simulated explains it"
+                                : "simulated with one thing wrong, the machine behaves like "
+                                  "this with: " +
+                                      causes}}};
   if (const Signal* line = line_of(node, comparison)) fact.from.push_back(line);
   node.add(std::move(fact));
 }

@@ -12,16 +12,16 @@ using Words = std::vector<std::pair<std::string, std::string>>;
 
 void add(NodeFacts& node, const char* name, std::string subject, double value,
          std::vector<const Signal*> from, Words words) {
-  node.add(Derived{{name, std::move(subject), "", value, "", {}, ""}, std::move(from),
-                   std::move(words)});
+  node.add(Derived{
+      {name, std::move(subject), "", value, "", {}, ""}, std::move(from), std::move(words)});
 }
 
 /// "b1-b7 4, b8 3"
 std::string sizes_text(const std::map<double, std::vector<std::string>>& by_size) {
   std::string text;
   for (auto entry = by_size.rbegin(); entry != by_size.rend(); ++entry)
-    text += (text.empty() ? "" : "; ") + list_text(entry->second, 6) + ": " +
-            number_text(entry->first);
+    text +=
+        (text.empty() ? "" : "; ") + list_text(entry->second, 6) + ": " + number_text(entry->first);
   return text;
 }
 
@@ -93,7 +93,8 @@ void slow_links(NodeFacts& node) {
   for (const auto& [speed, links] : by_speed) {
     if (speed == usual->first) continue;
     for (const Signal* link : links)
-      add(node, "ib.odd_speed", link->subject, 1, {link}, {{"speed", speed}, {"usual", usual->first}});
+      add(node, "ib.odd_speed", link->subject, 1, {link},
+          {{"speed", speed}, {"usual", usual->first}});
   }
 }
 

@@ -12,17 +12,18 @@ namespace {
 using Words = std::vector<std::pair<std::string, std::string>>;
 
 bool is_uuid(std::string_view text) {
-  return is_like(text, "????????-????-????-????-????????????");
+  constexpr std::size_t kDigitsAndDashes = 36;
+  return text.size() == kDigitsAndDashes && is_like(text, "*-*-*-*-*");
 }
 bool is_zero(std::string_view text) {
   return text.find_first_not_of("0-.xX") == text.npos && !text.empty();
 }
 bool is_number(std::string_view text) {
+  if (text.starts_with("0x"))
+    return text.find_first_not_of("0123456789abcdefABCDEF", 2) == text.npos;
   return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
 }
-bool is_known(std::string_view text) {
-  return !text.empty() && text.find("N/A") == text.npos;
-}
+bool is_known(std::string_view text) { return !text.empty() && text.find("N/A") == text.npos; }
 
 /// One node's domain, as "uuid.clique".
 struct Domain {
@@ -48,7 +49,8 @@ void impossible_fields(NodeFacts& node) {
     fields += (fields.empty() ? "" : ", ") + std::string("ClusterUUID is ") + text;
   }
   if (wrong.empty()) return;
-  Derived fact{{"fabric.damaged", "", "", double(wrong.size()), "", {}, ""}, std::move(wrong),
+  Derived fact{{"fabric.damaged", "", "", double(wrong.size()), "", {}, ""},
+               std::move(wrong),
                {{"fields", fields}}};
   node.add(std::move(fact));
 }
@@ -106,8 +108,13 @@ void derive_fabric_cliques(Facts& facts, const Input&, const Context&) {
     from.push_back(line_of[name]);
   }
   if (nodes < 2) return;
-  Derived fact{{nodes_of.size() == 1 ? "fabric.one_domain" : "fabric.domains", "", "",
-                double(nodes_of.size()), "", {}, ""},
+  Derived fact{{nodes_of.size() == 1 ? "fabric.one_domain" : "fabric.domains",
+                "",
+                "",
+                double(nodes_of.size()),
+                "",
+                {},
+                ""},
                std::move(from),
                {{"members", members}, {"nodes", std::to_string(nodes)}}};
   facts.cluster().add(std::move(fact));

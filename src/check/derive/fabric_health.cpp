@@ -8,7 +8,8 @@ namespace isleway::check {
 namespace {
 
 bool is_fine(const std::string& text) {
-  return is_like_any(text, {"N/A", "[N/A]", "Healthy", "Full", "False", "None", "Not Supported", ""});
+  return is_like_any(text,
+                     {"N/A", "[N/A]", "Healthy", "Full", "False", "None", "Not Supported", ""});
 }
 
 void derive_fabric_health(Facts& facts, const Input&, const Context&) {

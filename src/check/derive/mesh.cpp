@@ -44,8 +44,10 @@ class MeshJudge {
   void no_nvlink() {
     const Product* known = common_product();
     const bool expected = known && known->usable > 0 && known->wiring != Wiring::bridge;
-    add(expected ? "mesh.none" : known ? "mesh.no_nvlink" : "mesh.no_nvlink_unknown_product", -1,
-        matrix_.size(), {matrix_.any()});
+    add(expected ? "mesh.none"
+        : known  ? "mesh.no_nvlink"
+                 : "mesh.no_nvlink_unknown_product",
+        -1, matrix_.size(), {matrix_.any()});
   }
 
   void islands() {
@@ -72,7 +74,8 @@ class MeshJudge {
     for (int gpu = 0; gpu < matrix_.size(); ++gpu) {
       const int widest = matrix_.widest(gpu);
       const std::vector<std::pair<std::string, std::string>> words = {
-          {"width", std::to_string(width)}, {"widest", std::to_string(widest)},
+          {"width", std::to_string(width)},
+          {"widest", std::to_string(widest)},
           {"peers", std::to_string(matrix_.size() - 1)}};
       if (widest == width) continue;
       add(widest == 0 ? "mesh.gpu_off" : "mesh.gpu_low", gpu, widest, {matrix_.row(gpu)}, words);
@@ -81,9 +84,10 @@ class MeshJudge {
     for (const auto& [a, b] : shape_.missing) {
       const int links = matrix_.links(a, b);
       if (matrix_.widest(a) < width || matrix_.widest(b) < width) continue;
-      Derived fact{{"mesh.pair_low", matrix_.subject(a), matrix_.subject(b), double(links), "", {}, ""},
-                   {matrix_.cell(a, b)},
-                   {{"width", std::to_string(width)}}};
+      Derived fact{
+          {"mesh.pair_low", matrix_.subject(a), matrix_.subject(b), double(links), "", {}, ""},
+          {matrix_.cell(a, b)},
+          {{"width", std::to_string(width)}}};
       node_.add(std::move(fact));
     }
     if (below == 0 && shape_.missing.empty()) whole(width);
@@ -94,7 +98,7 @@ class MeshJudge {
         {"width", std::to_string(width)}};
     if (const Product* known = common_product()) {
       const auto fit = width_fit(*known, width, matrix_.size());
-      const char* name = fit == WidthFit::full      ? "mesh.complete"
+      const char* name = fit == WidthFit::full     ? "mesh.complete"
                          : fit == WidthFit::narrow ? "mesh.narrow"
                                                    : "mesh.wide";
       auto more = words;
@@ -110,8 +114,7 @@ class MeshJudge {
   /// Bridges between two GPUs each.
   void pairs() {
     for (int gpu = 0; gpu < matrix_.size(); ++gpu)
-      if (matrix_.widest(gpu) == 0)
-        add("mesh.unbridged", gpu, 0, {matrix_.row(gpu)});
+      if (matrix_.widest(gpu) == 0) add("mesh.unbridged", gpu, 0, {matrix_.row(gpu)});
     for (const auto& island : shape_.islands) {
       if (island.size() != 2) continue;
       const int width = matrix_.links(island[0], island[1]);
@@ -127,13 +130,14 @@ class MeshJudge {
       if (odd_one || narrow || unheard_of)
         add("mesh.bridge_partial", island[0], width, {matrix_.cell(island[0], island[1])},
             unheard_of ? with_next_width(words, width) : words);
-      else add("mesh.bridge_complete", island[0], width, {matrix_.cell(island[0], island[1])}, words);
+      else
+        add("mesh.bridge_complete", island[0], width, {matrix_.cell(island[0], island[1])}, words);
     }
   }
 
   std::size_t joined_pairs() const {
-    return static_cast<std::size_t>(std::count_if(
-        shape_.islands.begin(), shape_.islands.end(), [](const auto& i) { return i.size() == 2; }));
+    return static_cast<std::size_t>(std::count_if(shape_.islands.begin(), shape_.islands.end(),
+                                                  [](const auto& i) { return i.size() == 2; }));
   }
 
   std::vector<std::pair<std::string, std::string>> with_next_width(
@@ -154,8 +158,7 @@ class MeshJudge {
       add(sum == 0 ? "mesh.gpu_off" : "mesh.sum_low", gpu, sum, {matrix_.row(gpu)},
           {{"width", std::to_string(most)}, {"peers", "other GPUs"}});
     }
-    if (equal)
-      add("mesh.direct", -1, most, {matrix_.row(0)}, {{"widths", shape_.widths_text()}});
+    if (equal) add("mesh.direct", -1, most, {matrix_.row(0)}, {{"widths", shape_.widths_text()}});
   }
 
   NodeFacts& node_;

@@ -26,7 +26,8 @@ class NicJudge {
     if (with == 0) return none_near();
     for (int g = 0; g < distances_.gpus(); ++g)
       if (near_[g].empty())
-        add("nic.none_near", distances_.gpu(g), line(g, 0),
+        add(2 * with <= distances_.gpus() ? "nic.half_near" : "nic.none_near", distances_.gpu(g),
+            line(g, 0),
             {{"distance", name_of(distances_.nearest_of_gpu(g))},
              {"with", std::to_string(with)},
              {"gpus", std::to_string(distances_.gpus())}});
@@ -117,7 +118,8 @@ class NicJudge {
     for (const auto& [nics, gpus] : gpus_of) {
       std::vector<std::string> names;
       for (const int n : nics) names.push_back(distances_.nic(n));
-      const Words words = {{"gpus", list_text(gpus)}, {"nics", list_text(names)},
+      const Words words = {{"gpus", list_text(gpus)},
+                           {"nics", list_text(names)},
                            {"count_gpus", std::to_string(gpus.size())},
                            {"count_nics", std::to_string(nics.size())}};
       const Signal* from = nullptr;

@@ -79,15 +79,15 @@ void memory_nodes(NodeFacts& node) {
     const Signal* own = node.find("topo.gpu_numa", fact.signal->subject);
     if (!list || size_of(*list) < 2 || !own || !(number_of(*own) >= 0)) continue;
     add(node, "numa.memory_only_nodes", fact.signal->subject, size_of(*list), {fact.signal},
-        {{"nodes", value_text(*fact.signal)}, {"cpu_node", std::to_string(list->front().first)},
+        {{"nodes", value_text(*fact.signal)},
+         {"cpu_node", std::to_string(list->front().first)},
          {"gpu_node", value_text(*own)}});
   }
   const Signal* all = node.find("cpu.numa_nodes");
   const Signal* with_cpus = node.find("cpu.numa_nodes_with_cpus");
   if (all && with_cpus && number_of(*all) > number_of(*with_cpus))
     add(node, "numa.nodes_without_cpus", "", number_of(*all) - number_of(*with_cpus),
-        {all, with_cpus},
-        {{"all", value_text(*all)}, {"with_cpus", value_text(*with_cpus)}});
+        {all, with_cpus}, {{"all", value_text(*all)}, {"with_cpus", value_text(*with_cpus)}});
 }
 
 /// Every NIC across the socket from GPUs that all sit at one.

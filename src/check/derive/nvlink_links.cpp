@@ -79,7 +79,8 @@ void judge_none_up(NodeFacts& node, const Shown& shown, const Product& product) 
   }
   const auto [with, without] = with_and_without(node, product);
   const bool pair_without = without >= 2;
-  node.add(about(shown, product.bridged && pair_without ? "links.bridge_missing" : "links.no_bridge",
+  node.add(about(shown,
+                 product.bridged && pair_without ? "links.bridge_missing" : "links.no_bridge",
                  &product, with));
 }
 

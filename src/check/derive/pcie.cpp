@@ -12,8 +12,8 @@ using Words = std::vector<std::pair<std::string, std::string>>;
 
 void add(NodeFacts& node, std::string name, const Signal& now, std::vector<const Signal*> from,
          Words words) {
-  Derived fact{{std::move(name), now.subject, "", now.value, "", {}, ""}, std::move(from),
-               std::move(words)};
+  Derived fact{
+      {std::move(name), now.subject, "", now.value, "", {}, ""}, std::move(from), std::move(words)};
   node.add(std::move(fact));
 }
 
@@ -23,8 +23,14 @@ bool matters(const NodeFacts& node, const std::string& subject) {
   const Signal* kind = node.find("pcie.class", subject);
   if (!kind) return false;
   const std::string text = value_text(*kind);
-  return is_like_any(text, {"*3D controller*", "*VGA*", "*Infiniband*", "*Display*",
-                            "*Processing accelerator*"});
+  return is_like_any(
+      text, {"*3D controller*", "*VGA*", "*Infiniband*", "*Display*", "*Processing accelerator*"});
+}
+
+bool wired_so(const NodeFacts& node, const Signal& width) {
+  const Product* product = node.product_of(width.subject);
+  return product && std::any_of(product->wired_lanes.begin(), product->wired_lanes.end(),
+                                [&](int lanes) { return lanes == number_of(width); });
 }
 
 /// At idle a GPU lowers its generation, never its width.
@@ -37,7 +43,9 @@ void below_capability(NodeFacts& node, const char* what, const std::string& now_
     const Signal* host = node.find("pcie.generation_host", now.subject);
     const bool is_gpu = gpu_number(now.subject) >= 0;
     std::string name = std::string("pcie.") + what + "_low";
-    if (!matters(node, now.subject)) name += "_elsewhere";
+    if (is_gpu && what == std::string_view("width") && wired_so(node, now))
+      name = "pcie.width_by_design";
+    else if (!matters(node, now.subject)) name += "_elsewhere";
     else if (is_gpu && std::string(what) == "generation") name += "_gpu";
     Words words = {{"max", value_text(*max)}};
     if (host) words.emplace_back("slot", value_text(*host));

@@ -64,7 +64,8 @@ void derive_pcie_groups(Facts& facts, const Input&, const Context&) {
     const bool is_all = closest.largest == static_cast<std::size_t>(matrix.size());
     Derived fact{{is_all ? "pcie.all_alike" : "pcie.groups", "", "", closest.kind, "", {}, ""},
                  {matrix.row(0)},
-                 {{"members", closest.members}, {"kind", closest.kind},
+                 {{"members", closest.members},
+                  {"kind", closest.kind},
                   {"gpus", std::to_string(matrix.size())}}};
     node.add(std::move(fact));
   }

@@ -90,9 +90,10 @@ class SisterJudge {
     std::vector<std::string> subjects;
     for (const std::string& key : difference.subjects)
       if (!key.empty()) subjects.push_back(subject_text(key));
-    Derived fact{{prefix + name_of(entry_.severity), "", "", list_text(difference.here, 4), "", {}, ""},
-                 difference.lines,
-                 {}};
+    Derived fact{
+        {prefix + name_of(entry_.severity), "", "", list_text(difference.here, 4), "", {}, ""},
+        difference.lines,
+        {}};
     fact.words = {{"title", entry_.title},
                   {"subjects", subjects.empty() ? "" : " (" + list_text(subjects, 6) + ")"},
                   {"usual", list_text(difference.usual, 4)},
@@ -116,8 +117,13 @@ class SisterJudge {
     }
     if (second.empty()) return;
     const std::string subjects = list_text(difference.subjects, 6);
-    Derived fact{{std::string("sister.two_") + name_of(entry_.severity), "", "",
-                  list_text(difference.here, 4), "", {}, ""},
+    Derived fact{{std::string("sister.two_") + name_of(entry_.severity),
+                  "",
+                  "",
+                  list_text(difference.here, 4),
+                  "",
+                  {},
+                  ""},
                  difference.lines,
                  {{"title", entry_.title},
                   {"subjects", subjects.empty() ? "" : " (" + subjects + ")"},

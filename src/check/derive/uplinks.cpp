@@ -27,7 +27,8 @@ Way way_up(const Unit& unit, DeviceIndex device) {
     if (at == device) way.own = way.narrowest = rate;
     if (rate < way.narrowest) {
       way.narrowest = rate;
-      way.at = unit.device(at).pci.bus_id.empty() ? unit.device(at).name : unit.device(at).pci.bus_id;
+      way.at =
+          unit.device(at).pci.bus_id.empty() ? unit.device(at).name : unit.device(at).pci.bus_id;
     }
     at = unit.peer(*link, at);
   }
@@ -46,7 +47,8 @@ const Signal* line_of(const NodeFacts& node, const Device& device) {
     for (const Fact& fact : node.named(name)) {
       const Signal& signal = *fact.signal;
       const std::string& bus = device.pci.bus_id;
-      if (signal.subject == device.name || (!bus.empty() && value_text(signal) == bus)) return &signal;
+      if (signal.subject == device.name || (!bus.empty() && value_text(signal) == bus))
+        return &signal;
       // NCCL's "GPU/0-d000" is bus 0d, device 00.
       const auto dash = signal.subject.find_last_of("-/");
       if (bus.size() < 10 || dash == std::string::npos) continue;
@@ -59,12 +61,19 @@ const Signal* line_of(const NodeFacts& node, const Device& device) {
 
 void judge(NodeFacts& node, const Unit& unit) {
   const auto add = [&](const char* name, const Device& device, const Way& way) {
-    Derived fact{{name, device.kind == DeviceKind::gpu ? to_lower(device.name) : device.name, "",
-                  way.narrowest.GBs(), "", {}, ""},
-                 {},
-                 {{"own", rate_text(way.own)}, {"at", way.at}, {"narrowest", rate_text(way.narrowest)}}};
+    Derived fact{
+        {name,
+         device.kind == DeviceKind::gpu ? to_lower(device.name) : device.name,
+         "",
+         way.narrowest.GBs(),
+         "",
+         {},
+         ""},
+        {},
+        {{"own", rate_text(way.own)}, {"at", way.at}, {"narrowest", rate_text(way.narrowest)}}};
     if (const Signal* line = line_of(node, device)) fact.from.push_back(line);
-    if (device.kind == DeviceKind::nic) fact.words.emplace_back("cable", rate_text(device.nic().rate));
+    if (device.kind == DeviceKind::nic)
+      fact.words.emplace_back("cable", rate_text(device.nic().rate));
     node.add(std::move(fact));
   };
   for (const DeviceIndex gpu : unit.gpus()) {
@@ -74,7 +83,8 @@ void judge(NodeFacts& node, const Unit& unit) {
   for (const DeviceIndex nic : unit.nics()) {
     const Way way = way_up(unit, nic);
     const Rate cable = unit.device(nic).nic().rate;
-    if (!way.own.is_zero() && way.narrowest < cable * 0.8) add("uplink.nic_starved", unit.device(nic), way);
+    if (!way.own.is_zero() && way.narrowest < cable * 0.8)
+      add("uplink.nic_starved", unit.device(nic), way);
   }
 }
 

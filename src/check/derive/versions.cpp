@@ -10,7 +10,8 @@ using Words = std::vector<std::pair<std::string, std::string>>;
 void add(NodeFacts& node, const char* name, const Signal& what, const Signal& against,
          Words words) {
   words.emplace_back("against", value_text(against));
-  node.add(Derived{{name, "", "", value_text(what), "", {}, ""}, {&what, &against}, std::move(words)});
+  node.add(
+      Derived{{name, "", "", value_text(what), "", {}, ""}, {&what, &against}, std::move(words)});
 }
 
 /// Package names carry a build after the version: "580.65.06-1".
@@ -48,7 +49,8 @@ void least(NodeFacts& node, const char* name, const char* fact,
   for (const auto& entry : table) {
     if (entry.architecture != product->architecture) continue;
     if (!is_older(value_text(*version), entry.version)) continue;
-    Derived derived{{fact, "", "", value_text(*version), "", {}, ""}, {version},
+    Derived derived{{fact, "", "", value_text(*version), "", {}, ""},
+                    {version},
                     {{"needs", entry.version}, {"product", product->name}, {"gains", entry.gains}}};
     node.add(std::move(derived));
   }

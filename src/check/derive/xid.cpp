@@ -92,9 +92,11 @@ class XidJudge {
     }
     for (const auto& [code, devices] : devices_by_cause) {
       const auto known = table_.xids.find(code);
-      const bool is_effect = known != table_.xids.end() &&
-                             std::any_of(known->second.follows.begin(), known->second.follows.end(),
-                                         [&](int other) { return codes_.count({false, other}) > 0; });
+      const bool is_effect =
+          known != table_.xids.end() &&
+          std::any_of(known->second.follows.begin(), known->second.follows.end(), [&](int other) {
+            return codes_.count({false, other}) > 0;
+          });
       if (is_effect || codes_logged(code)) continue;
       for (const std::string& device : devices) {
         Derived fact{{"xid.root", device, "", double(code), "", {}, ""}, {line[code]}, {}};
@@ -105,20 +107,21 @@ class XidJudge {
   }
 
   bool codes_logged(int code) const {
-    return std::any_of(events_.begin(), events_.end(), [&](const Event& event) {
-      return !event.of_switch && event.code == code;
-    });
+    return std::any_of(events_.begin(), events_.end(),
+                       [&](const Event& event) { return !event.of_switch && event.code == code; });
   }
 
   static void describe(Derived& fact, int code, bool of_switch, const XidMeaning* meaning) {
     fact.words.emplace_back("number", (of_switch ? "SXid " : "Xid ") + std::to_string(code));
     fact.words.emplace_back("title", meaning ? meaning->title : "not in rules/xid.yaml");
-    fact.words.emplace_back("action", meaning ? meaning->action
-                                              : "look the number up in NVIDIA's list of Xid errors");
+    fact.words.emplace_back(
+        "action", meaning ? meaning->action : "look the number up in NVIDIA's list of Xid errors");
   }
 
   void emit() {
-    std::map<std::tuple<std::string, bool, int, std::string, std::string, int>, std::vector<const Event*>> same;
+    std::map<std::tuple<std::string, bool, int, std::string, std::string, int>,
+             std::vector<const Event*>>
+        same;
     std::vector<decltype(same)::key_type> order;
     for (const Event& event : events_) {
       const auto key = std::tuple(event.device, event.of_switch, event.code, event.link, event.unit,
@@ -130,11 +133,11 @@ class XidJudge {
     for (const auto& key : order) {
       const auto& events = same[key];
       const Event& first = *events[0];
-      const char* name = explained(first)                     ? "xid.victim"
-                         : first.level == Severity::critical  ? "xid.critical"
+      const char* name = explained(first)                              ? "xid.victim"
+                         : first.level == Severity::critical           ? "xid.critical"
                          : first.meaning && first.meaning->application ? "xid.application"
-                         : first.level == Severity::warning   ? "xid.warning"
-                                                              : "xid.note";
+                         : first.level == Severity::warning            ? "xid.warning"
+                                                                       : "xid.note";
       Derived fact{{name, first.device, "", double(first.code), "", {}, ""}, {}, {}};
       for (const Event* event : events) fact.from.push_back(event->line);
       describe(fact, first.code, first.of_switch, first.meaning);

@@ -74,7 +74,8 @@ class Surroundings {
   const Signal& subject_;
 };
 
-void apply(const Rule& rule, const Facts& facts, const NodeFacts& node, std::vector<Hit>& hits) {
+void find_hits(const Rule& rule, const Facts& facts, const NodeFacts& node,
+               std::vector<Hit>& hits) {
   const Condition& first = rule.when[0];
   const std::size_t before = hits.size();
   for (const std::string_view name : node.names_like(first.signal))
@@ -98,11 +99,11 @@ void apply(const Rule& rule, const Facts& facts, const NodeFacts& node, std::vec
 
 }  // namespace
 
-std::vector<Hit> apply(const std::vector<Rule>& rules, const Facts& facts) {
+std::vector<Hit> find_hits(const std::vector<Rule>& rules, const Facts& facts) {
   std::vector<Hit> hits;
   for (const Rule& rule : rules) {
-    for (const NodeFacts& node : facts.nodes()) apply(rule, facts, node, hits);
-    apply(rule, facts, facts.cluster(), hits);
+    for (const NodeFacts& node : facts.nodes()) find_hits(rule, facts, node, hits);
+    find_hits(rule, facts, facts.cluster(), hits);
   }
   return hits;
 }
