@@ -20,6 +20,13 @@ std::string value_text(const Signal& signal) {
   return number_text(number_of(signal));
 }
 
+std::optional<int> whole_number(const Signal& signal) {
+  const auto number = parse_int(value_text(signal));
+  constexpr std::int64_t kMost = 1'000'000'000;
+  if (!number || *number < -kMost || *number > kMost) return {};
+  return static_cast<int>(*number);
+}
+
 std::string_view device_of(std::string_view subject) {
   return subject.substr(0, subject.find('/'));
 }

@@ -3,6 +3,7 @@
 
 #include <deque>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,6 +33,9 @@ struct Fact {
 
 double number_of(const Signal& signal);        ///< NaN for a text
 std::string value_text(const Signal& signal);  ///< "18", "26.562", "Completed"
+
+/// A whole number, also where the output's text is one ("2"); nothing for "N/A".
+std::optional<int> whole_number(const Signal& signal);
 
 /// "gpu3" of "gpu3/link2": the device that a subject belongs to.
 std::string_view device_of(std::string_view subject);

@@ -28,6 +28,7 @@ void add_node_table(const Facts& facts, const Profile& profile, Report& report) 
   }
   std::unordered_map<std::string, std::size_t> row_of;
   for (const NodeFacts& node : facts.nodes()) {
+    if (node.name().empty()) continue;
     row_of.emplace(node.name(), report.nodes.size());
     NodeRow& row = report.nodes.emplace_back();
     row.node = node.name();

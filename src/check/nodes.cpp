@@ -38,11 +38,13 @@ std::string folder_of(const std::string& file) {
 }  // namespace
 
 void name_nodes(formats::Signals& signals) {
-  std::set<std::string> named;
+  std::set<std::string> named, with_hosts;
   Kinds kinds;
   for (const formats::Signal& signal : signals) {
-    if (!signal.node.empty()) named.insert(signal.node);
-    else {
+    if (!signal.node.empty()) {
+      named.insert(signal.node);
+      with_hosts.insert(signal.where.file);
+    } else {
       auto& of_file = kinds[signal.where.file];
       if (signal.name == "output.read") of_file.insert(signal.subject);
     }
@@ -50,9 +52,15 @@ void name_nodes(formats::Signals& signals) {
   if (kinds.empty()) return;
   const auto name_by = [&](const auto& name) {
     for (formats::Signal& signal : signals)
-      if (signal.node.empty()) signal.node = name(signal.where.file);
+      if (signal.node.empty() && kinds.count(signal.where.file) > 0)
+        signal.node = name(signal.where.file);
   };
   if (named.size() == 1) return name_by([&](const std::string&) { return *named.begin(); });
+  if (!named.empty()) {
+    // What a file says beside the hosts that it names is about no single one of them.
+    for (const std::string& file : with_hosts) kinds.erase(file);
+    if (kinds.empty()) return;
+  }
   const auto together = [](const std::string&) { return std::string(); };
   if (named.empty() && !collides(kinds, together)) return;
   if (named.empty() && !collides(kinds, folder_of)) return name_by(folder_of);

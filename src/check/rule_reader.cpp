@@ -36,6 +36,7 @@ Condition read_condition(YamlFile& file, const YAML::Node& node) {
   Condition condition;
   condition.signal = map.required_text("signal");
   condition.subjects = map.texts("subject");
+  condition.quotes = map.texts("quote");
   condition.none = map.flag("none", false);
   condition.at_least = map.integer("count", 1, 1, 1'000'000);
   const std::string where = map.text("where", "node");

@@ -15,11 +15,15 @@ constexpr std::size_t kMostEvidence = 12;
 /// Hits of one rule that will be one finding.
 using Group = std::vector<const Hit*>;
 
+std::string named(std::string_view subject) {
+  return subject.empty() ? "the device" : subject_text(subject);
+}
+
 /// What {word} stands for in one hit.
 std::optional<std::string> word_of(const Hit& hit, std::string_view word) {
   const Signal& signal = *hit.fact.signal;
-  if (word == "subject") return subject_text(signal.subject);
-  if (word == "device") return subject_text(device_of(signal.subject));
+  if (word == "subject") return named(signal.subject);
+  if (word == "device") return named(device_of(signal.subject));
   if (word == "peer") return subject_text(signal.peer);
   if (word == "value" || word == signal.name) return value_text(signal);
   if (word == "node") return signal.node;
@@ -28,6 +32,8 @@ std::optional<std::string> word_of(const Hit& hit, std::string_view word) {
       if (name == word) return text;
   for (const Signal* other : hit.beside)
     if (other && other->name == word) return value_text(*other);
+  if (const Product* product = hit.node->product_of(signal.subject); product && word == "product")
+    return product->name;
   return {};
 }
 

@@ -1,9 +1,8 @@
 // Topology files of NCCL: what they declare, and whether it can be.
-#include <algorithm>
+#include <bit>
 #include <map>
 #include <set>
 
-#include "check/cpu_list.hpp"
 #include "check/derivation.hpp"
 #include "check/words.hpp"
 #include "isleway/core.hpp"
@@ -14,61 +13,58 @@ namespace {
 using Lines = std::vector<const Signal*>;
 using Words = std::vector<std::pair<std::string, std::string>>;
 
-/// "0000ffff,ffff0000", high word first; words may have lost leading digits.
-std::vector<bool> bits_of_mask(const std::string& mask) {
-  const auto words = split(mask, ',');
-  std::vector<bool> bits(words.size() * 32, false);
-  if (words.size() > 1024) return {};
-  for (std::size_t w = 0; w < words.size(); ++w) {
-    const auto value = parse_int(trim(words[words.size() - 1 - w]), 16);
-    if (!value || *value < 0) return {};
-    for (std::size_t bit = 0; bit < 32; ++bit) bits[w * 32 + bit] = (*value >> bit) & 1;
+/// Bits that are set in "0000ffff,ffff0000"; words may have lost leading digits.
+int cpus_in_mask(const std::string& mask) {
+  int count = 0;
+  for (const std::string_view word : split(mask, ',')) {
+    const auto value = parse_int(trim(word), 16);
+    if (!value || *value < 0) return 0;
+    count += std::popcount(static_cast<std::uint64_t>(*value));
   }
-  return bits;
+  return count;
 }
 
-/// CPUs below the highest one that no NUMA node has.
-void affinity_gap(NodeFacts& node) {
-  std::vector<bool> all;
-  Lines lines;
-  for (const Fact& fact : node.named("declared.cpu_affinity")) {
-    const auto bits = bits_of_mask(value_text(*fact.signal));
-    if (bits.size() > all.size()) all.resize(bits.size(), false);
-    for (std::size_t i = 0; i < bits.size(); ++i)
-      if (bits[i]) all[i] = true;
-    lines.push_back(fact.signal);
-  }
-  if (lines.size() < 2 || node.has("declared.affinity_overlap")) return;
-  std::size_t end = all.size();
-  while (end > 0 &&
-         std::none_of(all.begin() + static_cast<std::ptrdiff_t>((end - 1) / 32 * 32),
-                      all.begin() + static_cast<std::ptrdiff_t>(end), [](bool bit) { return bit; }))
-    end = (end - 1) / 32 * 32;
-  std::vector<std::string> missing;
-  std::size_t present = 0;
-  for (std::size_t i = 0; i < end; ++i) {
-    if (all[i]) ++present;
-    else missing.push_back(std::to_string(i));
-  }
-  // A file may hold only some of a host's nodes; a few missing CPUs are a slip.
-  if (missing.empty() || missing.size() * 8 > present) return;
-  node.add(Derived{{"declared.affinity_gap", "", "", list_text(missing), "", {}, ""}, lines, {}});
+/// One NUMA node with fewer CPUs than all others have.
+void short_mask(NodeFacts& node) {
+  std::map<int, Lines> by_size;
+  for (const Fact& fact : node.named("declared.cpu_affinity"))
+    by_size[cpus_in_mask(value_text(*fact.signal))].push_back(fact.signal);
+  if (by_size.size() != 2 || node.has("declared.affinity_overlap")) return;
+  const auto& [fewer, odd] = *by_size.begin();
+  const auto& [usual, others] = *by_size.rbegin();
+  if (fewer == 0 || odd.size() > 1 || others.size() < 2) return;
+  node.add(Derived{{"declared.affinity_short", odd[0]->subject, "", double(fewer), "", {}, ""},
+                   {odd[0], others[0]},
+                   {{"usual", std::to_string(usual)}, {"missing", std::to_string(usual - fewer)}}});
 }
 
-void below_product(NodeFacts& node) {
+/// Links declared slower than the GPU can.
+void below_part(NodeFacts& node, const Unit& unit, const Parts& parts) {
+  std::map<std::pair<int, int>, std::vector<std::string>> gpus;
+  for (const DeviceIndex gpu : unit.gpus()) {
+    const auto link = unit.pcie_uplink(gpu);
+    const GpuPart* part = parts.gpu(unit.device(gpu).part);
+    const int declared = link ? unit.link(*link).generation : 0;
+    if (part && declared > 0 && declared < part->pcie_generation)
+      gpus[{declared, part->pcie_generation}].push_back(unit.device(gpu).name);
+  }
+  const Signal* line = node.find("declared.pcie_generation");
+  for (const auto& [generations, names] : gpus) {
+    Derived fact{{"declared.below_product", "", "", double(generations.first), "", {}, ""},
+                 {},
+                 {{"expected", std::to_string(generations.second)}, {"gpus", list_text(names)}}};
+    if (line) fact.from.push_back(line);
+    node.add(std::move(fact));
+  }
+}
+
+/// A part of a file in which NICs stand and no GPU.
+void only_nics(NodeFacts& node) {
+  if (node.has("gpu.sm") || node.has("declared.distance")) return;
   std::vector<Derived> found;
-  for (const Fact& fact : node.named("declared.pcie_generation")) {
-    const Product* product = node.product_of(fact.signal->subject);
-    const Signal* max = node.find("declared.gpu_pcie_max", fact.signal->subject);
-    const double expected = max ? number_of(*max) : product ? product->pcie_generation : 0;
-    if (gpu_number(fact.signal->subject) < 0 || !(number_of(*fact.signal) > 0) ||
-        !(number_of(*fact.signal) < expected))
-      continue;
+  for (const Fact& fact : node.named("declared.nic_rate_Gbs"))
     found.push_back(
-        {{"declared.below_product", fact.signal->subject, "", number_of(*fact.signal), "", {}, ""},
-         {fact.signal},
-         {{"expected", number_text(expected)}}});
-  }
+        {{"nic.numa_without_gpu", fact.signal->subject, "", 1.0, "", {}, ""}, {fact.signal}, {}});
   for (Derived& derived : found) node.add(std::move(derived));
 }
 
@@ -141,18 +137,21 @@ void ports(NodeFacts& node) {
       node.add(Derived{{"nic.ports_differ", "", "", guid, "", {}, ""}, lines[guid], {}});
 }
 
-void derive_declared(Facts& facts, const Input& input, const Context&) {
+void derive_declared(Facts& facts, const Input& input, const Context& context) {
   for (NodeFacts& node : facts.nodes()) {
-    affinity_gap(node);
-    below_product(node);
+    short_mask(node);
     ports(node);
+    bool has_gpus = false;
     for (const Content& content : input.contents) {
       const auto* unit = std::get_if<std::shared_ptr<const Unit>>(&content.document.content);
       if (!unit || content.node != node.name() || content.document.format != "nccl-xml") continue;
+      has_gpus |= !(*unit)->gpus().empty();
       no_gpu_elements(node, content, **unit);
+      below_part(node, **unit, context.catalogue.parts());
       distances(node, **unit);
       nics_without_gpu(node, **unit);
     }
+    if (!has_gpus) only_nics(node);
   }
 }
 

@@ -16,6 +16,9 @@ bool counts_errors(std::string_view name) {
                             "*downed*", "*recovery*", "*vl15*"});
 }
 
+/// A port whose output was hardly copied cannot be called clean.
+constexpr double kFewCounters = 3;
+
 void derive_ib_counters(Facts& facts, const Input&, const Context&) {
   for (NodeFacts& node : facts.nodes()) {
     std::map<std::string, std::pair<double, const Signal*>> clean;
@@ -37,7 +40,7 @@ void derive_ib_counters(Facts& facts, const Input&, const Context&) {
       }
     }
     for (const auto& [port, counted] : clean)
-      if (dirty.count(port) == 0)
+      if (dirty.count(port) == 0 && counted.first >= kFewCounters)
         found.push_back(
             {{"ib.counters_clean", port, "", counted.first, "", {}, ""}, {counted.second}, {}});
     for (Derived& derived : found) node.add(std::move(derived));

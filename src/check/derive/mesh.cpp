@@ -2,11 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
+#include <set>
 
 #include "check/derivation.hpp"
 #include "check/gpu_matrix.hpp"
 #include "check/mesh_shape.hpp"
+#include "check/nic_distances.hpp"
 #include "check/words.hpp"
 
 namespace isleway::check {
@@ -44,10 +45,20 @@ class MeshJudge {
   void no_nvlink() {
     const Product* known = common_product();
     const bool expected = known && known->usable > 0 && known->wiring != Wiring::bridge;
-    add(expected ? "mesh.none"
-        : known  ? "mesh.no_nvlink"
-                 : "mesh.no_nvlink_unknown_product",
+    add(expected               ? "mesh.none"
+        : known                ? "mesh.no_nvlink"
+        : looks_like_a_board() ? "mesh.maybe_hidden"
+                               : "mesh.no_nvlink_unknown_product",
         -1, matrix_.size(), {matrix_.any()});
+  }
+
+  /// Eight GPUs, most with a NIC of its own beside it, are mostly modules on a board.
+  bool looks_like_a_board() const {
+    const NicDistances nics(node_);
+    std::set<int> near;
+    for (int gpu = 0; gpu < nics.gpus(); ++gpu)
+      if (const auto own = nics.near_nics(gpu); own.size() == 1) near.insert(own[0]);
+    return matrix_.size() == 8 && near.size() >= 4;
   }
 
   void islands() {
@@ -121,7 +132,8 @@ class MeshJudge {
       const Product* known = product(island[0]);
       const std::vector<std::pair<std::string, std::string>> words = {
           {"width", std::to_string(width)},
-          {"peer", subject_text(matrix_.subject(island[1]))},
+          {"pair", subject_text(matrix_.subject(island[0])) + " and " +
+                       subject_text(matrix_.subject(island[1]))},
           {"expected", std::to_string(known ? known->usable : shape_.widest)}};
       const bool odd_one = width < shape_.widest;
       const bool narrow = known && width_fit(*known, width, 2) == WidthFit::narrow;
@@ -148,12 +160,15 @@ class MeshJudge {
 
   /// Direct links in other patterns than a mesh: equal sums are whole.
   void direct() {
+    // Fewer GPUs than a cube has are a part of one, whose other links lead out of sight.
+    constexpr int kCube = 8;
+    const bool is_whole = matrix_.size() % kCube == 0;
     int most = 0;
     for (int gpu = 0; gpu < matrix_.size(); ++gpu) most = std::max(most, matrix_.sum(gpu));
     bool equal = true;
     for (int gpu = 0; gpu < matrix_.size(); ++gpu) {
       const int sum = matrix_.sum(gpu);
-      if (sum == most) continue;
+      if (sum == most || (sum > 0 && !is_whole)) continue;
       equal = false;
       add(sum == 0 ? "mesh.gpu_off" : "mesh.sum_low", gpu, sum, {matrix_.row(gpu)},
           {{"width", std::to_string(most)}, {"peers", "other GPUs"}});

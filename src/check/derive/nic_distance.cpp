@@ -49,16 +49,17 @@ class NicJudge {
     Distance nearest = Distance::none;
     for (int g = 0; g < distances_.gpus(); ++g)
       nearest = std::min(nearest, distances_.nearest_of_gpu(g));
-    Words words = {{"distance", name_of(nearest)}, {"nics", std::to_string(distances_.nics())}};
+    Words words = {{"distance", name_of(nearest)},
+                   {"nics", std::to_string(distances_.nics())},
+                   {"gpus", std::to_string(distances_.gpus())}};
     std::vector<std::string> closest;
     for (int g = 0; g < distances_.gpus(); ++g)
-      for (int n = 0; n < distances_.nics(); ++n)
-        if (distances_.at(g, n) == nearest && nearest < Distance::sys)
-          closest.push_back(subject_text(distances_.gpu(g)) + " to " + distances_.nic(n));
+      if (distances_.nearest_of_gpu(g) == nearest && nearest < Distance::sys)
+        closest.push_back(subject_text(distances_.gpu(g)));
     words.emplace_back("closest", closest.empty() ? "none is closer" : list_text(closest));
     // On Grace, GPU memory is NUMA nodes of its own, and topo -m prints SYS to every NIC.
     const Signal* gpu_numa = node_.find("topo.gpu_numa");
-    const bool is_grace = gpu_numa && number_of(*gpu_numa) >= 0;
+    const bool is_grace = gpu_numa && whole_number(*gpu_numa).value_or(-1) >= 0;
     add(is_grace ? "nic.all_far_on_grace" : "nic.all_far", "", line(0, 0), std::move(words));
   }
 

@@ -77,7 +77,7 @@ void memory_nodes(NodeFacts& node) {
   for (const Fact& fact : node.named("topo.numa_affinity")) {
     const auto list = parse_cpu_list(value_text(*fact.signal));
     const Signal* own = node.find("topo.gpu_numa", fact.signal->subject);
-    if (!list || size_of(*list) < 2 || !own || !(number_of(*own) >= 0)) continue;
+    if (!list || size_of(*list) < 2 || !own || whole_number(*own).value_or(-1) < 0) continue;
     add(node, "numa.memory_only_nodes", fact.signal->subject, size_of(*list), {fact.signal},
         {{"nodes", value_text(*fact.signal)},
          {"cpu_node", std::to_string(list->front().first)},

@@ -72,6 +72,14 @@ std::pair<int, int> with_and_without(const NodeFacts& node, const Product& produ
   return count;
 }
 
+/// Several GPUs, and not one link of any.
+bool none_up(const NodeFacts& node) {
+  const auto facts = node.named("nvlink.active");
+  return facts.size() > 1 && std::all_of(facts.begin(), facts.end(), [](const Fact& fact) {
+           return !(number_of(*fact.signal) > 0);
+         });
+}
+
 void judge_none_up(NodeFacts& node, const Shown& shown, const Product& product) {
   if (product.wiring != Wiring::bridge) {
     node.add(about(shown, "links.all_down", &product, product.usable));
@@ -101,6 +109,8 @@ void judge(NodeFacts& node, const Shown& shown) {
   if (!product) {
     if (shown.up > 0 && shown.down.empty())
       node.add(about(shown, "links.all_listed_up", nullptr, shown.up));
+    else if (shown.up == 0 && shown.listed > 0 && none_up(node))
+      node.add(about(shown, "links.none_up", nullptr, shown.listed));
     else node.add(about(shown, "links.unknown_product", nullptr, shown.up));
     return;
   }

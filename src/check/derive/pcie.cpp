@@ -33,7 +33,15 @@ bool wired_so(const NodeFacts& node, const Signal& width) {
                                 [&](int lanes) { return lanes == number_of(width); });
 }
 
-/// At idle a GPU lowers its generation, never its width.
+/// nvidia-smi's manual: the width too may be reduced while a GPU is not in use.
+bool is_idle(const NodeFacts& node, const Signal& width) {
+  for (const char* name : {"gpu.utilization_percent", "gpu.processes"})
+    if (const Signal* use = node.find(name, width.subject); use && number_of(*use) > 0)
+      return false;
+  return node.find("gpu.utilization_percent", width.subject) != nullptr;
+}
+
+/// At idle a GPU lowers its generation.
 void below_capability(NodeFacts& node, const char* what, const std::string& now_name,
                       const std::string& max_name) {
   for (const Fact& fact : node.named(now_name)) {
@@ -45,6 +53,7 @@ void below_capability(NodeFacts& node, const char* what, const std::string& now_
     std::string name = std::string("pcie.") + what + "_low";
     if (is_gpu && what == std::string_view("width") && wired_so(node, now))
       name = "pcie.width_by_design";
+    else if (is_gpu && what == std::string_view("width") && is_idle(node, now)) name += "_idle";
     else if (!matters(node, now.subject)) name += "_elsewhere";
     else if (is_gpu && std::string(what) == "generation") name += "_gpu";
     Words words = {{"max", value_text(*max)}};

@@ -144,7 +144,9 @@ class XidJudge {
       const bool has_link = !first.link.empty() && first.link != "-1";
       fact.words.emplace_back("link", has_link ? " link " + first.link : "");
       fact.words.emplace_back("unit", first.unit.empty() ? "" : " (" + first.unit + ")");
-      fact.words.emplace_back("times", std::to_string(events.size()));
+      fact.words.emplace_back("times", events.size() == 1
+                                           ? std::string("once")
+                                           : std::to_string(events.size()) + " times");
       fact.words.emplace_back("before", first.caused_by > 0
                                             ? "Xid " + std::to_string(first.caused_by)
                                             : "an error before it");

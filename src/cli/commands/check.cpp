@@ -44,7 +44,7 @@ Result<check::RuleBook> load_rules(const Options& options, const Catalogue& cata
 /// Whether an output of this kind also holds a machine or measurements as other commands read
 /// them.
 bool has_content(const std::string& kind) {
-  return kind == "benchmarks" || kind == "nccl-log" || kind == "nccl-xml";
+  return kind == "benchmarks" || kind == "nccl-log" || kind == "nccl-xml" || kind == "hwloc";
 }
 
 /// Machines and measurements in the files that hold some.

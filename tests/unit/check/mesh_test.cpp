@@ -60,11 +60,23 @@ TEST_F(MeshTest, TwoPairsOfThreeArePower9) {
 }
 
 TEST_F(MeshTest, HybridCubesAreWholeWhenSumsAreEqual) {
-  say_matrix({{0, 1, 1, 2}, {1, 0, 2, 1}, {1, 2, 0, 2}, {2, 1, 2, 0}});
-  EXPECT_TRUE(finding(find(), "mesh-sum-low"));
-  signals_.clear();
-  say_matrix({{0, 1, 1, 2}, {1, 0, 2, 1}, {1, 2, 0, 1}, {2, 1, 1, 0}});
+  std::vector<std::vector<int>> cube = {{0, 1, 1, 2, 2, 0, 0, 0}, {1, 0, 2, 1, 0, 2, 0, 0},
+                                        {1, 2, 0, 2, 0, 0, 1, 0}, {2, 1, 2, 0, 0, 0, 0, 1},
+                                        {2, 0, 0, 0, 0, 1, 1, 2}, {0, 2, 0, 0, 1, 0, 2, 1},
+                                        {0, 0, 1, 0, 1, 2, 0, 2}, {0, 0, 0, 1, 2, 1, 2, 0}};
+  say_matrix(cube);
   EXPECT_TRUE(finding(find(), "mesh-direct"));
+  signals_.clear();
+  cube[0][3] = cube[3][0] = 1;
+  say_matrix(cube);
+  EXPECT_TRUE(finding(find(), "mesh-sum-low"));
+}
+
+TEST_F(MeshTest, HalfACubeHasLinksThatLeadOutOfSight) {
+  say_matrix({{0, 1, 1, 2}, {1, 0, 2, 1}, {1, 2, 0, 2}, {2, 1, 2, 0}});
+  const Report report = find();
+  EXPECT_TRUE(finding(report, "mesh-direct"));
+  EXPECT_EQ(report.verdict(), Severity::good);
 }
 
 TEST_F(MeshTest, TheOddCardWithoutABridgeIsNoFault) {
