@@ -40,7 +40,8 @@ void judge(NodeFacts& node, const Content& content, const Unit& unit) {
 
 void derive_unit_islands(Facts& facts, const Input& input, const Context&) {
   for (NodeFacts& node : facts.nodes()) {
-    if (node.has("topo.link")) continue;  // the matrix says it better
+    // A matrix says it better, and a partial file says nothing of it.
+    if (node.has("topo.link") || node.has("declared.no_gpu_elements")) continue;
     for (const Content& content : input.contents) {
       const auto* unit = std::get_if<std::shared_ptr<const Unit>>(&content.document.content);
       if (unit && content.node == node.name() && content.document.format != "nccl-log")
