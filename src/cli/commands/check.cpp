@@ -2,12 +2,14 @@
 #include "isleway/check.hpp"
 
 #include <CLI/CLI.hpp>
+#include <iterator>
 #include <map>
 
 #include "cli/command.hpp"
 #include "cli/machine.hpp"
 #include "cli/option_group.hpp"
 #include "isleway/core.hpp"
+#include "isleway/formats/live_signals.hpp"
 #include "isleway/formats/read_signals.hpp"
 #include "isleway/report.hpp"
 
@@ -18,7 +20,7 @@ struct Options {
   std::vector<std::string> files, rules;
   MachineOptions machine;
   std::string junit, html, save, against, gate;
-  bool markdown = false;
+  bool markdown = false, live = false;
 };
 
 template <class T>
@@ -66,6 +68,25 @@ std::vector<check::Content> read_contents(const formats::Signals& signals,
   return contents;
 }
 
+/// The files, and this machine where it is asked for.
+Result<formats::SignalsRead> read_all(const Options& options) {
+  formats::SignalsRead all;
+  if (!options.files.empty()) {
+    auto read = formats::read_signals({options.files.begin(), options.files.end()});
+    if (!read) return read;
+    all = *std::move(read);
+  } else if (!options.live) {
+    return fail("nothing to check", "FILE, or --live for this machine",
+                "nvidia-smi topo -m | isleway check -");
+  }
+  if (!options.live) return all;
+  auto live = formats::read_live_signals({});
+  all.signals.insert(all.signals.end(), std::make_move_iterator(live.signals.begin()),
+                     std::make_move_iterator(live.signals.end()));
+  all.notices.append(live.notices);
+  return all;
+}
+
 Result<void> write_pages(const Options& options, const check::Report& report) {
   if (!options.junit.empty())
     if (auto done = write_file(options.junit, report::check_junit(report)); !done) return done;
@@ -105,7 +126,7 @@ int run(const Options& options, Session& session) {
     context.gate = *std::move(gate);
   }
 
-  auto read = formats::read_signals({options.files.begin(), options.files.end()});
+  auto read = read_all(options);
   if (!read) return report(read.error());
   report(read->notices, session);
   check::Input input{std::move(read->signals), {}};
@@ -130,8 +151,9 @@ std::function<int(Session&)> set_up(CLI::App& app) {
   app.add_option("FILE", options->files,
                  "Outputs of any tools, also several in one file, folders, archives; - reads "
                  "standard input")
-      ->required()
       ->type_name("");
+  app.add_flag("--live", options->live,
+               "Also this machine: NVML, /sys and /proc, as far as readable");
   add_machine_options(app, options->machine, MachineArgument::option);
   app.get_option("--machine")->required(false);
   OptionGroup rules(app, "Rules and targets");
@@ -149,6 +171,7 @@ std::function<int(Session&)> set_up(CLI::App& app) {
       "  nvidia-smi topo -m | isleway check -\n"
       "  isleway check paste.txt dmesg.txt -m dgx-h100\n"
       "  isleway check nodes/ --html report.html\n"
+      "  isleway check --live\n"
       "  isleway check -q nvidia-bug-report.log.gz\n"
       "  isleway check node7/ --against monday.json");
   return [options](Session& session) { return run(*options, session); };
