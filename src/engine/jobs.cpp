@@ -24,7 +24,11 @@ void Simulation::schedule_all() {
   for (std::uint32_t i = 0; i < scenario_.changes.size(); ++i)
     at(scenario_.changes[i].at.ps(), Event::change, i);
   if (scenario_.traffic == nullptr) return;
-  class_of_way_.assign(scenario_.traffic->way_count(), UINT32_MAX);
+  const std::uint32_t ways = scenario_.traffic->way_count();
+  class_of_way_.assign(ways, UINT32_MAX);
+  Traffic::Way first;
+  if (ways > 0) scenario_.traffic->way(0, first);
+  fluid_.reserve(ways, ways * first.hops.size(), 0);
   flow_ends_.resize(scenario_.traffic->flow_count());
   if (!flow_ends_.empty()) at(scenario_.traffic->flow(0).start.ps(), Event::flow, 0);
 }
@@ -206,6 +210,7 @@ void Simulation::apply(const LinkChange& change) {
   std::erase_if(in_force_, [&](const LinkChange& c) { return c.link == change.link; });
   in_force_.push_back(change);
   limit(change);
+  if (period_) period_->forget();
 }
 
 void Simulation::limit(const LinkChange& change) {

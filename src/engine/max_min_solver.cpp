@@ -54,6 +54,7 @@ void MaxMinSolver::reserve(std::size_t classes, std::size_t uses) {
 }
 
 void MaxMinSolver::set_capacity(std::uint32_t resource, double capacity) {
+  make_way(resource);
   touch(resource);
   resource_state_[resource] |= kCouldFill;  // whoever is on it is to be solved again
   resources_[resource].capacity = std::max(0.0, capacity);
@@ -77,6 +78,7 @@ void MaxMinSolver::apply_change(std::uint32_t flow_class) {
   const bool uncapped = std::isinf(cap);
   for (std::uint32_t u = first_use_[flow_class]; u < first_use_[flow_class + 1]; ++u) {
     Use& use = uses_[u];
+    if (old == 0) make_way(use.resource);
     Resource& resource = resources_[use.resource];
     auto& members = members_[use.resource];
     if (!uncapped) resource.demand += use.weight * cap * (static_cast<double>(count) - old);
@@ -95,16 +97,33 @@ void MaxMinSolver::apply_change(std::uint32_t flow_class) {
   solved_count_[flow_class] = count;
 }
 
+bool MaxMinSolver::is_alone(std::uint32_t flow_class) {
+  for (const Use& use : uses(flow_class))
+    if (members_[use.resource].size() > 1) return false;
+  return true;
+}
+
+/// Ends the stay of a class whose flows are gone.
+void MaxMinSolver::make_way(std::uint32_t resource) {
+  const auto& members = members_[resource];
+  if (members.size() != 1 || count_[members.front().flow_class] > 0) return;
+  const std::uint32_t gone = members.front().flow_class;
+  apply_change(gone);
+  rate_[gone] = -1;  // whatever it gets is another
+  held_by_[gone] = kNobody;
+}
+
 void MaxMinSolver::apply_changes() {
   std::size_t kept = 0;
   for (const std::uint32_t c : changed_classes_) {
     class_state_[c] &= static_cast<std::uint8_t>(~kChanged);
-    if (count_[c] == solved_count_[c]) continue;
+    if (count_[c] == solved_count_[c] || (count_[c] == 0 && is_alone(c))) continue;
     changed_classes_[kept++] = c;
     for (const Use& use : uses(c)) touch(use.resource);
   }
   changed_classes_.resize(kept);
-  for (const std::uint32_t c : changed_classes_) apply_change(c);
+  for (const std::uint32_t c : changed_classes_)
+    if (count_[c] != solved_count_[c]) apply_change(c);  // it may have made way already
 }
 
 void MaxMinSolver::set_rate(std::uint32_t flow_class, double rate, std::uint32_t held_by) {
@@ -157,7 +176,7 @@ void MaxMinSolver::collect_changed() {
     resource_state_[r] &= static_cast<std::uint8_t>(~(kChanged | kCouldFill));
     const bool done =
         members_[r].size() == 1 && (class_state_[members_[r].front().flow_class] & kAlone);
-    if (matters && !done) collect_resource(r);
+    if (matters && !done && !members_[r].empty()) collect_resource(r);
   }
   touched_.clear();
   for (const std::uint32_t c : changed_classes_)

@@ -51,8 +51,7 @@ std::int64_t Period::repeats(const Programs& programs, std::vector<std::uint64_t
 void Period::jump(Programs& programs, std::int64_t times) {
   for (StreamId s = 0; s < loops_.size(); ++s)
     programs.skip(s, times * (programs.at(s) - saved_.at[s]));
-  // What is left repeats less often than that.
-  patience_ = 0;
+  forget();
 }
 
 }  // namespace isleway

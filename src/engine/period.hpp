@@ -36,6 +36,8 @@ class Period {
   /// What happened since then, once.
   std::int64_t length(std::int64_t now) const { return now - saved_.sums.now; }
   const Sums& before() const { return saved_.sums; }
+  /// What was before is no guide any more: a link has changed.
+  void forget() { saved_.state.clear(); }
   /// Moves all streams on.
   void jump(Programs& programs, std::int64_t times);
 

@@ -39,7 +39,8 @@ double quantised_weight(double weight);
 /// resource that changed, those held back by another resource of these, and so on. The others
 /// stay at their rates. Where the result would not let one of them have its rate, it is solved
 /// again as well. A resource that would not be full with every flow at its own cap holds back
-/// nobody.
+/// nobody. A class whose flows ended keeps its place where no other class wants it: pipelines
+/// send again and again over the same links.
 ///
 /// Rates are the same to the last bit in whatever order classes and resources were added and
 /// flows came: weights are whole numbers of 2^-32, so that their sums are exact (up to a weight
@@ -63,11 +64,11 @@ class MaxMinSolver {
   }
   std::uint32_t count(std::uint32_t flow_class) const { return count_[flow_class]; }
 
-  /// Brings the rates up to date. The classes whose rate changed, in no special but in a
-  /// reproducible order; valid until the next call.
+  /// Brings the rates up to date. The classes whose rate is another than when they last had
+  /// flows, in no special but in a reproducible order; valid until the next call.
   std::span<const std::uint32_t> solve();
 
-  /// Of one flow of the class, as of the last solve(); 0 when it had none.
+  /// Of one flow of the class, as of the last solve(); without meaning when it had none.
   double rate(std::uint32_t flow_class) const { return rate_[flow_class]; }
   /// The class runs at its own cap: no resource holds it back.
   bool capped(std::uint32_t flow_class) const { return rate_[flow_class] >= cap_[flow_class]; }
@@ -114,6 +115,8 @@ class MaxMinSolver {
   void touch(std::uint32_t resource);
   void apply_changes();
   void apply_change(std::uint32_t flow_class);
+  bool is_alone(std::uint32_t flow_class);
+  void make_way(std::uint32_t resource);
   void set_rate(std::uint32_t flow_class, double rate, std::uint32_t held_by);
   bool solve_alone(std::uint32_t flow_class);
   void collect_changed();

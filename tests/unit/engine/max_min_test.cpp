@@ -122,6 +122,7 @@ RC_GTEST_PROP(MaxMinSolver, FollowsAnyChangesAsTheReferenceDoes, ()) {
     for (const std::uint32_t c : solver.solve()) seen[c] = solver.rate(c);
     const auto expected = reference(system, counts);
     for (std::uint32_t c = 0; c < counts.size(); ++c) {
+      if (counts[c] == 0) continue;
       RC_ASSERT(std::abs(solver.rate(c) - expected[c]) <= 1e-9 * (1 + expected[c]));
       RC_ASSERT(seen[c] == solver.rate(c));  // every change of a rate was reported
     }
