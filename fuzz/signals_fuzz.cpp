@@ -11,8 +11,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const Signal& signal : read_signals(text, "input").signals)
     if (signal.name.empty() || signal.where.line < 0 || signal.where.line > lines) std::abort();
   // Readers are asked directly as well: a prompt before a text changes what they see.
+  const TextIndex index(text);
   for (const SignalReader* reader : signal_readers()) {
-    const int certainty = reader->recognise(text);
+    const int certainty = reader->recognise(index);
     if (certainty < 0 || certainty > 100) std::abort();
     Signals signals;
     isleway::Notices notices;

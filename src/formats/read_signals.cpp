@@ -73,7 +73,9 @@ class FileReader {
         result_.signals.back().value = 1.0;
       }
     }
-    for (const SignalReader* reader : signal_readers()) read_by(*reader, section);
+    const TextIndex index(section.text);
+    for (const SignalReader* reader : signal_readers())
+      if (reader->recognise(index) > 0) read_by(*reader, section);
     // What several hosts said alike, each of them said.
     if (section.nodes.size() < 2) return;
     const std::size_t end = result_.signals.size();
@@ -89,7 +91,6 @@ class FileReader {
   }
 
   void read_by(const SignalReader& reader, const Section& section) {
-    if (reader.recognise(section.text) <= 0) return;
     Signals stated;
     Notices notices;
     reader.read(section.text, {file_, 1}, stated, notices);

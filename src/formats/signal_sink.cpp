@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <cstring>
 
 #include "formats/pci.hpp"
 #include "isleway/core/text.hpp"
@@ -135,7 +134,7 @@ std::optional<double> leading_number(std::string_view text) {
 }
 
 bool contains(std::string_view text, std::string_view part) {
-  return ::memmem(text.data(), text.size(), part.data(), part.size()) != nullptr;
+  return text.find(part) != std::string_view::npos;
 }
 
 std::string_view after(std::string_view text, std::string_view mark) {

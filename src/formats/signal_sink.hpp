@@ -75,7 +75,6 @@ std::string_view before(std::string_view text, std::string_view mark);
 /// Between the first `open` and the next `close`; empty when either is missing.
 std::string_view between(std::string_view text, std::string_view open, std::string_view close);
 
-/// Quick also on long texts, which dozens of readers ask for dozens of words.
 bool contains(std::string_view text, std::string_view part);
 
 /// Without blanks before it; empty when there is none.

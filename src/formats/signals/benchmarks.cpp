@@ -150,16 +150,18 @@ void read_perftest(SignalSink& sink) {
   }
 }
 
-int recognise(std::string_view text) {
+int recognise(const TextIndex& text) {
   int best = 0;
-  if (contains(text, "Access Peer Device=") || contains(text, "Peer access from ") ||
-      contains(text, "BW average[Gb/sec]"))
+  if (text.has("Access Peer Device=") || text.has("Peer access from ") ||
+      text.has("BW average[Gb/sec]"))
     best = 80;
-  if (contains(text, "busbw") || contains(text, "# Avg bus bandwidth") ||
-      contains(text, "  float "))
-    best = std::max(best, nccl_tests_reader.recognise(text));
-  best = std::max(best, nvbandwidth_reader.recognise(text));
-  return std::max(best, p2p_test_reader.recognise(text));
+  if (text.has("busbw") || text.has("# Avg bus bandwidth") || text.has("  float "))
+    best = std::max(best, nccl_tests_reader.recognise(text.text()));
+  if (text.has("nvbandwidth") || text.has("bandwidth (GB/s)"))
+    best = std::max(best, nvbandwidth_reader.recognise(text.text()));
+  if (text.has("P2P=") || text.has("Bandwidth Latency Test]"))
+    best = std::max(best, p2p_test_reader.recognise(text.text()));
+  return best;
 }
 
 void read(std::string_view text, const Location& from, Signals& signals, Notices& notices) {

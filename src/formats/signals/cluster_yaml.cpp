@@ -130,12 +130,11 @@ void read_topograph(const YAML::Node& root, SignalSink& sink) {
   }
 }
 
-int recognise(std::string_view text) {
-  if (contains(text, "topology:") &&
-      (contains(text, "block_sizes:") || contains(text, "cluster_default:") ||
-       contains(text, "switches:") || contains(text, "blocks:")))
+int recognise(const TextIndex& text) {
+  if (text.has("topology:") && (text.has("block_sizes:") || text.has("cluster_default:") ||
+                                text.has("switches:") || text.has("blocks:")))
     return 90;
-  return contains(text, "switches:") && contains(text, "blocks:") ? 90 : 0;
+  return text.has("switches:") && text.has("blocks:") ? 90 : 0;
 }
 
 void read(std::string_view text, const Location& from, Signals& signals, Notices& notices) {

@@ -10,9 +10,9 @@ constexpr std::string_view kKeys[] = {
     "CPU CC Capabilities", "GPU CC Capabilities",
     "CC GPUs Ready State", "Confidential Compute GPUs Ready state"};
 
-int recognise(std::string_view text) {
+int recognise(const TextIndex& text) {
   for (const std::string_view key : kKeys)
-    if (contains(text, key)) return 80;
+    if (text.has(key)) return 80;
   return 0;
 }
 

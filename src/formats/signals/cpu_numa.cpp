@@ -89,11 +89,11 @@ class CpuReader {
   std::size_t first_ = 0;
 };
 
-int recognise(std::string_view text) {
+int recognise(const TextIndex& text) {
   for (const char* mark :
        {"NUMA node(s)", "node distances:", "Cpus_allowed_list", "physcpubind",
         "current affinity list", "Socket(s)", " cpus:", "Hypervisor vendor", "NUMA node0"})
-    if (contains(text, mark)) return 80;
+    if (text.has(mark)) return 80;
   return 0;
 }
 

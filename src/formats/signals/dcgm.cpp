@@ -227,11 +227,11 @@ bool is_deep(std::string_view text) {
   return false;
 }
 
-int recognise(std::string_view text) {
+int recognise(const TextIndex& text) {
   for (const char* mark : {"gpuId ", "Overall Health", "NvLink Link Status", "NVLINK system",
                            "No NvSwitches found", "NvLink system", "\"DCGM GPU Diagnostic\"",
                            "\"DCGM Diagnostic\"", "dcgmi diag", "| Diagnostic"})
-    if (contains(text, mark)) return 90;
+    if (text.has(mark)) return 90;
   return 0;
 }
 

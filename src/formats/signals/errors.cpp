@@ -90,12 +90,12 @@ void take_tool(SignalSink& sink, std::string_view line) {
     }
 }
 
-int recognise(std::string_view text) {
+int recognise(const TextIndex& text) {
   for (const char* mark :
        {"rror", "ailed", "failure", " returned ", "not yet initialized", "not found", "denied",
         "No devices were found", "ibwarn", "ibpanic", "Unable to", "unable to", "No space left",
         "NOT_SUPPORTED", "illegal memory", "peer access is not", "Insufficient Permissions"})
-    if (contains(text, mark)) return 20;
+    if (text.has(mark)) return 20;
   return 0;
 }
 

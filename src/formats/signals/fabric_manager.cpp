@@ -125,11 +125,11 @@ class FabricManagerReader {
   SignalSink& sink_;
 };
 
-int recognise(std::string_view text) {
+int recognise(const TextIndex& text) {
   for (const char* mark :
        {"abric manager", "abric Manager", "fabricmanager", "[tid ", "number of NVSwitches",
         "match with driver version", "multicast team", "detected NVSwitch"})
-    if (contains(text, mark)) return 80;
+    if (text.has(mark)) return 80;
   return 0;
 }
 

@@ -63,9 +63,9 @@ void take_limit(SignalSink& sink, std::string_view line) {
   }
 }
 
-int recognise(std::string_view text) {
-  return contains(text, "/dev/shm") || contains(text, "max locked memory") ||
-                 contains(text, "Max locked memory") || contains(text, "open files")
+int recognise(const TextIndex& text) {
+  return text.has("/dev/shm") || text.has("max locked memory") || text.has("Max locked memory") ||
+                 text.has("open files")
              ? 70
              : 0;
 }

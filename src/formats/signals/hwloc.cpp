@@ -94,8 +94,8 @@ class HwlocReader {
   std::size_t first_gpu_ = 0, first_numa_ = 0;
 };
 
-int recognise(std::string_view text) {
-  return contains(text, "<topology") && contains(text, "<object type=") ? 90 : 0;
+int recognise(const TextIndex& text) {
+  return text.has("<topology") && text.has("<object type=") ? 90 : 0;
 }
 
 void read(std::string_view text, const Location& from, Signals& signals, Notices& notices) {

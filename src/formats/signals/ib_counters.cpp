@@ -14,9 +14,9 @@ std::optional<KeyValue> counter_line(std::string_view line) {
   return KeyValue{trim(line.substr(0, colon)), trim(line.substr(value))};
 }
 
-int recognise(std::string_view text) {
-  return contains(text, "counters: Lid ") || contains(text, "PortSelect:...") ||
-                 contains(text, "Errors:....") || contains(text, "Counter:....")
+int recognise(const TextIndex& text) {
+  return text.has("counters: Lid ") || text.has("PortSelect:...") || text.has("Errors:....") ||
+                 text.has("Counter:....")
              ? 90
              : 0;
 }

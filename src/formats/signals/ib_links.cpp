@@ -171,13 +171,12 @@ class LinkReader {
   std::size_t first_ = 0, index_ = 0;
 };
 
-int recognise(std::string_view text) {
-  if (contains(text, "==(") && contains(text, ")==>")) return 90;
-  if (contains(text, "# Topology file: generated") || contains(text, "vendid=0x")) return 90;
-  const std::string_view start = trim(text).substr(0, 3);
-  const bool lines =
-      contains(text, "\nSW ") || contains(text, "\nCA ") || start == "SW " || start == "CA ";
-  return lines && (contains(text, "x ") && contains(text, " 0x")) ? 70 : 0;
+int recognise(const TextIndex& text) {
+  if (text.has("==(") && text.has(")==>")) return 90;
+  if (text.has("# Topology file: generated") || text.has("vendid=0x")) return 90;
+  const std::string_view start = trim(text.text()).substr(0, 3);
+  const bool lines = text.has("\nSW ") || text.has("\nCA ") || start == "SW " || start == "CA ";
+  return lines && (text.has("x ") && text.has(" 0x")) ? 70 : 0;
 }
 
 void read(std::string_view text, const Location& from, Signals& signals, Notices& notices) {

@@ -117,9 +117,9 @@ class PortReader {
   double lanes_ = 0, lane_Gbs_ = 0;
 };
 
-int recognise(std::string_view text) {
+int recognise(const TextIndex& text) {
   for (const char* mark : {"CA '", "hca_id:", "Infiniband device '", "==> "})
-    if (contains(text, mark)) return 80;
+    if (text.has(mark)) return 80;
   return 0;
 }
 

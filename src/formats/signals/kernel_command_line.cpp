@@ -9,11 +9,8 @@ bool is_command_line(std::string_view line) {
          (contains(line, "root=") && contains(line, " ro") && !contains(line, "ommand line"));
 }
 
-int recognise(std::string_view text) {
-  return contains(text, "BOOT_IMAGE=") || contains(text, "root=") ||
-                 contains(text, "GRUB_CMDLINE_LINUX")
-             ? 80
-             : 0;
+int recognise(const TextIndex& text) {
+  return text.has("BOOT_IMAGE=") || text.has("root=") || text.has("GRUB_CMDLINE_LINUX") ? 80 : 0;
 }
 
 void read(std::string_view text, const Location& from, Signals& signals, Notices& notices) {

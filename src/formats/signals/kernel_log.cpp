@@ -242,12 +242,12 @@ class KernelLogReader {
   bool has_command_line_ = false;
 };
 
-int recognise(std::string_view text) {
+int recognise(const TextIndex& text) {
   for (const char* mark : {"Xid (", "NVRM:", "SXid", "peermem", "PCIe Bus Error", "mlx5_core ",
                            "iommu: ", "DMAR", "AMD-Vi", "ommand line: ", "Hypervisor detected",
                            "Out of memory: ", "DMI: ", "available PCIe bandwidth", "in libnccl",
                            "Linux version ", "soft lockup", "oom-kill:"})
-    if (contains(text, mark)) return 80;
+    if (text.has(mark)) return 80;
   return 0;
 }
 

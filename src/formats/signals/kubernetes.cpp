@@ -172,14 +172,12 @@ class NodeReader {
   bool in_labels_ = false, in_describe_ = false;
 };
 
-int recognise(std::string_view text) {
-  if (contains(text, kClique)) return 90;
-  if (contains(text, "kind: Node") || contains(text, "\"kind\": \"Node\"")) return 90;
-  if (contains(text, "NAME ") && contains(text, "STATUS")) return 70;
-  return contains(text, "kubernetes.io/") || contains(text, "topograph.run/") ||
-                 contains(text, "\tnvidia.com/")
-             ? 70
-             : 0;
+int recognise(const TextIndex& text) {
+  if (text.has(kClique)) return 90;
+  if (text.has("kind: Node") || text.has("\"kind\": \"Node\"")) return 90;
+  if (text.has("NAME ") && text.has("STATUS")) return 70;
+  return text.has("kubernetes.io/") || text.has("topograph.run/") || text.has("\tnvidia.com/") ? 70
+                                                                                               : 0;
 }
 
 void read(std::string_view text, const Location& from, Signals& signals, Notices& notices) {

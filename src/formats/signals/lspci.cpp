@@ -148,13 +148,13 @@ class LspciReader {
   std::map<std::string, std::string> bridges_;  ///< "0000:16": the bridge to this bus
 };
 
-int recognise(std::string_view text) {
-  if (contains(text, "LnkSta:") || contains(text, "ACSCtl:")) return 90;
+int recognise(const TextIndex& text) {
+  if (text.has("LnkSta:") || text.has("ACSCtl:")) return 90;
   int devices = 0;
   for (const char* kind : {"PCI bridge", "3D controller", "VGA compatible controller",
                            "Ethernet controller", "Infiniband controller", "Host bridge",
                            "Non-Volatile memory", "Bridge: NVIDIA", "Bridge [0680]"})
-    devices += contains(text, kind) ? 1 : 0;
+    devices += text.has(kind) ? 1 : 0;
   return devices > 0 ? 75 : 0;
 }
 

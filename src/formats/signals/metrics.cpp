@@ -162,9 +162,9 @@ class MetricsReader {
   std::set<std::pair<std::string, std::string_view>> described_;
 };
 
-int recognise(std::string_view text) {
-  if (contains(text, "DCGM_FI_")) return 90;
-  return contains(text, "# TYPE ") ? 60 : 0;
+int recognise(const TextIndex& text) {
+  if (text.has("DCGM_FI_")) return 90;
+  return text.has("# TYPE ") ? 60 : 0;
 }
 
 void read(std::string_view text, const Location& from, Signals& signals, Notices& notices) {

@@ -24,11 +24,11 @@ bool is_known(std::string_view name) {
   return false;
 }
 
-int recognise(std::string_view text) {
-  if (contains(text, "Used by") || contains(text, " Live 0x")) return 90;
+int recognise(const TextIndex& text) {
+  if (text.has("Used by") || text.has(" Live 0x")) return 90;
   for (const char* name : {"nvidia_peermem", "nv_peer_mem", "nvidia_uvm", "gdrdrv", "mlx5_ib",
                            "nvidia_drm", "nvidia_modeset"})
-    if (contains(text, name)) return 60;
+    if (text.has(name)) return 60;
   return 0;
 }
 

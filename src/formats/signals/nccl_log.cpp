@@ -225,11 +225,11 @@ class NcclLogReader {
   std::set<std::string> said_;
 };
 
-int recognise(std::string_view text) {
-  if (contains(text, "NCCL INFO") || contains(text, "NCCL WARN")) return 90;
+int recognise(const TextIndex& text) {
+  if (text.has("NCCL INFO") || text.has("NCCL WARN")) return 90;
   for (const char* mark : {"+ PCI[", "+ NVL[", "+ NET[", "+ SYS[", "NCCL version ", "] via "})
-    if (contains(text, mark)) return 60;
-  return contains(text, "crossNic ") ? 50 : 0;
+    if (text.has(mark)) return 60;
+  return text.has("crossNic ") ? 50 : 0;
 }
 
 void read(std::string_view text, const Location& from, Signals& signals, Notices& notices) {

@@ -152,12 +152,12 @@ void read_excerpt(SignalSink& sink) {
   }
 }
 
-int recognise(std::string_view text) {
-  if (!contains(text, "<system") && !contains(text, "<graphs"))
-    return contains(text, "<cpu ") && contains(text, "numaid=") ? 60 : 0;
-  const bool system = find_element(text, "system") != std::string_view::npos;
-  if (system && (contains(text, "<cpu") || contains(text, "<pci"))) return 90;
-  return find_element(text, "graphs") != std::string_view::npos ? 80 : 0;
+int recognise(const TextIndex& text) {
+  if (!text.has("<system") && !text.has("<graphs"))
+    return text.has("<cpu ") && text.has("numaid=") ? 60 : 0;
+  const bool system = find_element(text.text(), "system") != std::string_view::npos;
+  if (system && (text.has("<cpu") || text.has("<pci"))) return 90;
+  return find_element(text.text(), "graphs") != std::string_view::npos ? 80 : 0;
 }
 
 void read(std::string_view text, const Location& from, Signals& signals, Notices& notices) {

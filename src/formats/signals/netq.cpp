@@ -57,7 +57,7 @@ class NetqReader {
   std::vector<Fact> facts_;
 };
 
-int recognise(std::string_view text) { return contains(text, "\"DomainUUID\"") ? 90 : 0; }
+int recognise(const TextIndex& text) { return text.has("\"DomainUUID\"") ? 90 : 0; }
 
 void read(std::string_view text, const Location& from, Signals& signals, Notices& notices) {
   SignalSink sink(text, from, signals, notices);

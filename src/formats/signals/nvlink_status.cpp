@@ -217,17 +217,12 @@ void read_list(SignalSink& sink) {
   sink.number("gpu.count", "", static_cast<double>(gpus));
 }
 
-int recognise(std::string_view text) {
-  if (contains(text, "(UUID: GPU-") || contains(text, "Nvlink") || contains(text, "NVLink info"))
-    return 90;
-  for (std::size_t at = text.find("Link 0"); at != std::string_view::npos;
-       at = text.find("Link 0", at + 1)) {
-    const char next = at + 6 < text.size() ? text[at + 6] : ' ';
-    if (next == ':' || next == ',') return 80;
-  }
-  if (contains(text, "(UUID: ") && contains(text, "GPU ")) return 70;
+int recognise(const TextIndex& text) {
+  if (text.has("(UUID: GPU-") || text.has("Nvlink") || text.has("NVLink info")) return 90;
+  if (text.has("Link 0:") || text.has("Link 0,")) return 80;
+  if (text.has("(UUID: ") && text.has("GPU ")) return 70;
   // A part of an output: links without the first, or GPUs without UUIDs.
-  return contains(text, "GB/s") || contains(text, "nactive") ? 30 : 0;
+  return text.has("GB/s") || text.has("nactive") ? 30 : 0;
 }
 
 void read(std::string_view text, const Location& from, Signals& signals, Notices& notices) {

@@ -37,10 +37,10 @@ void take_paths(SignalSink& sink, std::string_view line) {
     add_listed_fact(sink, "/sys/class/iommu", before(unit, ".."));
 }
 
-int recognise(std::string_view text) {
-  if (text.size() > 20'000) return 0;  // an output, not a report's words
+int recognise(const TextIndex& text) {
+  if (text.text().size() > 20'000) return 0;  // an output, not a report's words
   for (const char* mark : {"Xid ", " / Status ", "no /sys/", "lsmod shows ", "/sys/class/iommu "})
-    if (contains(text, mark)) return 10;
+    if (text.has(mark)) return 10;
   return 0;
 }
 

@@ -74,10 +74,10 @@ class ServiceReader {
   bool is_active_ = false;
 };
 
-int recognise(std::string_view text) {
-  if (contains(text, ".service") || contains(text, "Domain State:") ||
-      contains(text, "IMEX version") || contains(text, "systemctl"))
-    return service_in(text).empty() && !contains(text, "Domain State:") ? 0 : 80;
+int recognise(const TextIndex& text) {
+  if (text.has(".service") || text.has("Domain State:") || text.has("IMEX version") ||
+      text.has("systemctl"))
+    return service_in(text.text()).empty() && !text.has("Domain State:") ? 0 : 80;
   return 0;
 }
 

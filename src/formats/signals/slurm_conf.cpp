@@ -122,10 +122,10 @@ class SlurmReader {
   std::size_t blocks_ = 0, first_block_ = 0, block_nodes_ = 0;
 };
 
-int recognise(std::string_view text) {
+int recognise(const TextIndex& text) {
   for (const char* mark : {"SwitchName=", "BlockName=", "AutoDetect=", "Name=gpu",
                            "TopologyPlugin=", "GresTypes=", "TaskPlugin=", "switchname="})
-    if (contains(text, mark)) return 90;
+    if (text.has(mark)) return 90;
   return 0;
 }
 

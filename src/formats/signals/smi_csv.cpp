@@ -32,10 +32,10 @@ std::vector<const SmiField*> parse_heading(std::string_view line, int& index, in
   return believable ? fields : std::vector<const SmiField*>();
 }
 
-int recognise(std::string_view text) {
+int recognise(const TextIndex& text) {
   for (const char* mark : {"fabric.s", "pcie.link", "pci.bus_id", "index, ", "uuid, ", "name, ",
                            "mig.mode", ", name", ", uuid"})
-    if (contains(text, mark)) return 70;
+    if (text.has(mark)) return 70;
   return 0;
 }
 

@@ -122,13 +122,13 @@ class SmiQueryReader {
   bool has_error_ = false;
 };
 
-int recognise(std::string_view text) {
-  if (contains(text, "NVSMI LOG")) return 95;
-  if (contains(text, "CliqueId") || contains(text, "ClusterUUID")) return 80;
+int recognise(const TextIndex& text) {
+  if (text.has("NVSMI LOG")) return 95;
+  if (text.has("CliqueId") || text.has("ClusterUUID")) return 80;
   for (const char* mark :
        {"Product Name  ", "Attached GPUs", "PCIe Generation", "MIG Mode", "Remapped Rows",
         "Clocks Event Reasons", "Clocks Throttle Reasons", "Fabric\n", "ECC Mode"})
-    if (contains(text, mark)) return 70;
+    if (text.has(mark)) return 70;
   return 0;
 }
 

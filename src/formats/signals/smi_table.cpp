@@ -93,8 +93,8 @@ class TableReader {
   bool in_processes_ = false;
 };
 
-int recognise(std::string_view text) {
-  return contains(text, "| NVIDIA-SMI ") || contains(text, "Volatile Uncorr. ECC") ? 90 : 0;
+int recognise(const TextIndex& text) {
+  return text.has("| NVIDIA-SMI ") || text.has("Volatile Uncorr. ECC") ? 90 : 0;
 }
 
 void read(std::string_view text, const Location& from, Signals& signals, Notices& notices) {

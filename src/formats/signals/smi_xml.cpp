@@ -105,8 +105,8 @@ class SmiXmlReader {
   SignalSink& sink_;
 };
 
-int recognise(std::string_view text) {
-  return find_element(text, kRoot) != std::string_view::npos ? 95 : 0;
+int recognise(const TextIndex& text) {
+  return text.has(kRoot) && find_element(text.text(), kRoot) != std::string_view::npos ? 95 : 0;
 }
 
 void read(std::string_view text, const Location& from, Signals& signals, Notices& notices) {

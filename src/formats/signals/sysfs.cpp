@@ -92,9 +92,8 @@ class SysfsReader {
   bool is_cat_ = false, is_list_ = false;
 };
 
-int recognise(std::string_view text) {
-  return contains(text, "/sys/") || contains(text, "/proc/") || contains(text, "/dev/nvidia") ||
-                 contains(text, "ENOENT")
+int recognise(const TextIndex& text) {
+  return text.has("/sys/") || text.has("/proc/") || text.has("/dev/nvidia") || text.has("ENOENT")
              ? 50
              : 0;
 }

@@ -139,11 +139,13 @@ class TopoReader {
   SignalSink& sink_;
 };
 
-int recognise(std::string_view text) {
-  if (!topo_tool_error(text).empty() || contains(text, "NIC Legend:")) return 60;
-  if (!contains(text, "GPU")) return 0;
-  const int evidence =
-      std::max(topo_grid_evidence(text, is_topo_cell), topo_grid_evidence(text, is_p2p_cell));
+int recognise(const TextIndex& text) {
+  const bool says_error = text.has("topology matrix") || text.has("missing its value") ||
+                          text.has("in conjunction with -n");
+  if (text.has("NIC Legend:") || (says_error && !topo_tool_error(text.text()).empty())) return 60;
+  if (!text.has("GPU")) return 0;
+  const int evidence = std::max(topo_grid_evidence(text.text(), is_topo_cell),
+                                topo_grid_evidence(text.text(), is_p2p_cell));
   return evidence == 2 ? 90 : evidence == 1 ? 55 : 0;
 }
 

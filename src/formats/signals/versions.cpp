@@ -111,12 +111,12 @@ class VersionReader {
   SignalSink& sink_;
 };
 
-int recognise(std::string_view text) {
+int recognise(const TextIndex& text) {
   for (const char* mark :
        {"NVRM version:", "Cuda compilation tools", "MLNX_OFED_LINUX-", "PRETTY_NAME=", "Linux ",
         "Static hostname:", "Product Name: ", "OFED-internal-", "$ hostname", "$ uname",
         "$ systemd-detect-virt", "ii  ", ".x86_64", ".aarch64", "hi  "})
-    if (contains(text, mark)) return 60;
+    if (text.has(mark)) return 60;
   return 0;
 }
 
