@@ -16,12 +16,17 @@ Framework early_megatron() {
   Framework framework;
   framework.tensor_overlap = framework.data_overlap = framework.pipeline_overlap = false;
   framework.node_limited = false;
+  // Python between all kernels, dropout with its masks, few fused kernels.
+  framework.host = 3;
+  framework.pointwise = 1.5;
   return framework;
 }
 
 Framework torchtitan() {
   Framework framework;
   framework.tensor_overlap = false;
+  framework.host = 2;
+  framework.pointwise = 2;  // partly compiled
   return framework;
 }
 
