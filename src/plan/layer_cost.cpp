@@ -213,6 +213,11 @@ void LayerPricer::add_context(const model::LayerTraffic& traffic, LayerCost& cos
     context.backward = (ranks - 1) * twice;
     context.shown_forward = (ranks - 1) * std::max(0.0, step - part * attention_forward_);
     context.shown_backward = (ranks - 1) * std::max(0.0, twice - part * attention_backward_);
+    // Each part's result is merged into those before it, in 32 bits.
+    const double merged = 12.0 * static_cast<double>(work_.tokens) * traffic.context_results;
+    const double merge = compute_.memory(Bytes(static_cast<std::int64_t>(merged))).seconds();
+    context.shown_forward += (ranks - 1) * merge;
+    context.shown_backward += (ranks - 1) * merge;
     context.calls = 2 * (ranks - 1);
   }
 }

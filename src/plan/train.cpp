@@ -49,8 +49,8 @@ Pipeline pipeline_of(const TrainJob& job, const TrainLayout& layout,
 }
 
 /// Divides `whole`, what the busiest rank's passes take, by what they are made of.
-void add_passes(const TrainJob& job, const TrainLayout& layout, const std::vector<LayerCost>& costs,
-                double whole, TrainEstimate& estimate) {
+void add_passes(const TrainJob& job, const std::vector<LayerCost>& costs, double whole,
+                TrainEstimate& estimate) {
   std::array<double, kParts> sums{};
   const auto add = [&](Part part, double seconds) {
     sums[static_cast<std::size_t>(part)] += seconds;
