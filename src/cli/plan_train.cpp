@@ -133,7 +133,8 @@ int run(const TrainOptions& options, Session& session) {
   if (session.verbose || session.json || !options.html.empty())
     answer.tensor_steps = plan::tensor_steps(model, 1);
   if (answer.searched)
-    answer.smallest = plan::smallest_fit(model.job(), parts, gpu->memory, 1 << 17);
+    answer.smallest =
+        plan::smallest_fit(model.job(), parts, gpu->memory, interconnect.domain_size(), 1 << 17);
   if (const int status = write_files(options, answer); status != Exit::good) return status;
   const int status = print(session.json ? report::train_json(answer)
                                         : report::train_text(answer, session.verbose));

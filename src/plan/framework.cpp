@@ -16,9 +16,7 @@ Framework early_megatron() {
   Framework framework;
   framework.tensor_overlap = framework.data_overlap = framework.pipeline_overlap = false;
   framework.node_limited = false;
-  // Python between all kernels, dropout with its masks, few fused kernels.
-  framework.host = 3;
-  framework.pointwise = 1.5;
+  framework.host = 3;  // Python between all kernels
   return framework;
 }
 

@@ -115,7 +115,7 @@ double LayerPricer::kernel(const Operation& op, bool backward) const {
 /// Two batched products, over all keys since a mask saves none of them, and the kernels between
 /// that read and write the scores: scale and mask, softmax, dropout.
 double LayerPricer::unfused_attention(bool backward) const {
-  constexpr double kScoreTraffic = 6;
+  constexpr double kScoreTraffic = 4;
   const double passes = backward ? 2 : 1;
   const auto heads = static_cast<std::int64_t>(
       std::max<std::int64_t>(1, job_.model.first_attention()->heads / layout_.tensor));

@@ -27,7 +27,7 @@ std::string tier_text(const plan::TrafficRow& row) {
 
 std::string group_text(const plan::GroupShape& group) {
   std::string text = fmt::format("{}", group.ranks());
-  if (group.stride[0] > 1) text += fmt::format(", every {}th", group.stride[0]);
+  if (group.stride[0] > 1) text += fmt::format(", stride {}", group.stride[0]);
   return text;
 }
 

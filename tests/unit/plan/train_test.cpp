@@ -107,7 +107,7 @@ TEST(TrainSearch, WhatFitsNowhereNamesTheSmallestMachine) {
   EXPECT_TRUE(result.best.empty());
   ASSERT_TRUE(result.nearest);
   EXPECT_GT(result.nearest->needed, result.nearest->capacity);
-  const auto fit = smallest_fit(model.job(), dgx().catalogue.parts(), dgx().gpu.memory, 1 << 14);
+  const auto fit = smallest_fit(model.job(), dgx().catalogue.parts(), dgx().gpu.memory, 8, 1 << 14);
   ASSERT_TRUE(fit);
   EXPECT_GE(fit->gpus, 64);  // 16 bytes a weight alone are 6.5 TB
   EXPECT_LE(fit->gpus, 256);
