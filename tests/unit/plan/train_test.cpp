@@ -56,7 +56,7 @@ TEST(Train, ObjectionsNameTheNearestThatWorks) {
     return model.objection(parse_layout(layout, 0).value());
   };
   EXPECT_FALSE(objection("tp=8"));
-  EXPECT_EQ(objection("tp=3,dp=2")->hint, "dp=2");
+  EXPECT_EQ(objection("tp=4,dp=4")->hint, "dp=2");
   EXPECT_NE(objection("tp=8,ep=2")->what.find("without experts"), std::string::npos);
   EXPECT_NE(objection("pp=8,schedule=interleaved")->what.find("interleaved"), std::string::npos);
   EXPECT_NE(objection("dp=8,mbs=16")->what.find("batch of 64"), std::string::npos);
