@@ -74,7 +74,7 @@ Result<void> fit(const TrainOptions& options, const plan::TrainModel& model, Par
   const auto text = read_file(options.calibrate);
   if (!text) return tl::unexpected(text.error());
   const auto runs =
-      plan::train_runs_from_yaml(*text, options.calibrate, model.interconnect().ranks());
+      plan::user_runs_from_yaml(*text, options.calibrate, model.interconnect().ranks());
   if (!runs) return tl::unexpected(runs.error());
   const auto fitted = plan::calibrate(*runs, model, parts);
   if (!fitted) return tl::unexpected(fitted.error());

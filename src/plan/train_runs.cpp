@@ -15,10 +15,10 @@ constexpr const char* kSustained = "train.sustained";
 constexpr std::size_t kMostRuns = 10000;
 
 /// Errors of all runs with the constants of `parts`.
-Result<std::vector<double>> errors_with(const std::vector<TrainRun>& runs, const TrainModel& model,
+Result<std::vector<double>> errors_with(const std::vector<UserRun>& runs, const TrainModel& model,
                                         const Parts& parts) {
   std::vector<double> errors;
-  for (const TrainRun& run : runs) {
+  for (const UserRun& run : runs) {
     TrainJob job = model.job();
     if (run.global_batch > 0) job.global_batch = run.global_batch;
     if (run.sequence > 0) job.sequence = run.sequence;
@@ -39,18 +39,18 @@ double mean_size(const std::vector<double>& errors) {
 
 }  // namespace
 
-Result<std::vector<TrainRun>> train_runs_from_yaml(const std::string& text, const std::string& file,
-                                                   int ranks) {
+Result<std::vector<UserRun>> user_runs_from_yaml(const std::string& text, const std::string& file,
+                                                 int ranks) {
   auto parsed = YamlFile::parse(text, file);
   if (!parsed) return tl::unexpected(parsed.error());
-  std::vector<TrainRun> runs;
+  std::vector<UserRun> runs;
   if (!parsed->root().IsSequence() || parsed->root().size() == 0 ||
       parsed->root().size() > kMostRuns)
     return fail("no list of runs", "- {layout: \"tp=8,pp=4\", step: 12.3s}", {}, {file});
   for (std::size_t i = 0; i < parsed->root().size(); ++i) {
     const YAML::Node node = parsed->root()[i];
     YamlMap map(*parsed, node, "a run");
-    TrainRun run;
+    UserRun run;
     const std::string layout = map.required_text("layout");
     run.step = map.time("step");
     run.global_batch = map.integer("batch", 0, 1, 1 << 30);
@@ -67,14 +67,14 @@ Result<std::vector<TrainRun>> train_runs_from_yaml(const std::string& text, cons
   return runs;
 }
 
-Result<TrainCalibration> calibrate(const std::vector<TrainRun>& runs, const TrainModel& model,
-                                   Parts& parts) {
+Result<UserCalibration> calibrate(const std::vector<UserRun>& runs, const TrainModel& model,
+                                  Parts& parts) {
   const Constant* constant = parts.constant(kSustained);
   if (constant == nullptr) return fail(fmt::format("there is no constant {}", kSustained));
   Constant changed = *constant;
   auto before = errors_with(runs, model, parts);
   if (!before) return tl::unexpected(before.error());
-  TrainCalibration result;
+  UserCalibration result;
   result.errors_before = result.errors_after = *before;
   result.before = result.after = mean_size(*before);
   result.sustained = changed.value;

@@ -8,7 +8,7 @@
 
 namespace isleway::plan {
 
-struct TrainRun {
+struct UserRun {
   TrainLayout layout;
   std::int64_t global_batch = 0, sequence = 0;  ///< 0: those of the job
   Time step;
@@ -16,10 +16,10 @@ struct TrainRun {
 
 /// A YAML list: `- {layout: "tp=8,pp=4", step: 12.3s, batch: 128, sequence: 8192}`. Error: what
 /// is wrong, at its line.
-Result<std::vector<TrainRun>> train_runs_from_yaml(const std::string& text, const std::string& file,
-                                                   int ranks);
+Result<std::vector<UserRun>> user_runs_from_yaml(const std::string& text, const std::string& file,
+                                                 int ranks);
 
-struct TrainCalibration {
+struct UserCalibration {
   double before = 0, after = 0;                     ///< mean of |predicted / measured - 1|
   double sustained = 1;                             ///< the fitted constant
   std::vector<double> errors_before, errors_after;  ///< with their signs, by run
@@ -28,7 +28,7 @@ struct TrainCalibration {
 /// Fits how fast this cluster's GPUs compute for hours (train.sustained), the one constant that
 /// clocks, cooling and software differ in most, and writes it to `parts`. Error: a run that
 /// cannot be priced.
-Result<TrainCalibration> calibrate(const std::vector<TrainRun>& runs, const TrainModel& model,
-                                   Parts& parts);
+Result<UserCalibration> calibrate(const std::vector<UserRun>& runs, const TrainModel& model,
+                                  Parts& parts);
 
 }  // namespace isleway::plan
