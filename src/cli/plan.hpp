@@ -6,5 +6,6 @@
 namespace isleway::cli {
 
 std::function<int(Session&)> set_up_plan_serve(CLI::App& app);
+std::function<int(Session&)> set_up_plan_train(CLI::App& app);
 
 }  // namespace isleway::cli

@@ -23,6 +23,8 @@ LayerTraffic traffic(const Layer& layer, std::int64_t hidden, const Shard& shard
   if (mixer.kind == MixerKind::attention || mixer.kind == MixerKind::latent_attention) {
     const double heads =
         std::max(1.0, static_cast<double>(mixer.kv_heads) / static_cast<double>(shard.tensor));
+    out.context_results =
+        static_cast<double>(mixer.out_width()) / static_cast<double>(shard.tensor);
     out.context = tokens * heads * static_cast<double>(mixer.head_dim + mixer.value_dim);
   }
   return out;

@@ -16,12 +16,15 @@ Framework early_megatron() {
   Framework framework;
   framework.tensor_overlap = framework.data_overlap = framework.pipeline_overlap = false;
   framework.node_limited = false;
+  framework.host = 3;  // Python between all kernels
   return framework;
 }
 
 Framework torchtitan() {
   Framework framework;
   framework.tensor_overlap = false;
+  framework.host = 2;
+  framework.pointwise = 2;  // partly compiled
   return framework;
 }
 

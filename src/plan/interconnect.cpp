@@ -15,8 +15,7 @@ namespace {
 /// Larger groups are extrapolated from two of these sizes: their rings and trees only grow
 /// longer, which costs latency.
 constexpr int kMostHosts = 8;
-constexpr int kMostRanks = 32;
-constexpr int kMostRanksInDomain = 16;  // also of all-to-all, whose schedules are long
+constexpr int kMostRanks = 16;
 constexpr std::int64_t kSmallest = std::int64_t{64} << 10;
 constexpr std::int64_t kLargest = std::int64_t{4} << 30;
 constexpr std::int64_t kFactor = 4;
@@ -70,13 +69,11 @@ double share_on_the_way(const Fabric& fabric, Collective collective,
   return (n - static_cast<double>(near)) / n;
 }
 
-bool too_large(const Fabric& fabric, Collective collective, const GroupShape& shape) {
+bool too_large(const Fabric& fabric, const GroupShape& shape) {
   const auto ranks = members(shape);
-  const bool near = one_domain(fabric, ranks) || collective == Collective::all_to_all;
   const auto hosts = hosts_of(fabric, ranks).size();
   if (hosts == 2 && !one_domain(fabric, ranks)) return false;  // no smaller one crosses the way
-  return shape.ranks() > (near ? kMostRanksInDomain : kMostRanks) ||
-         hosts > static_cast<std::size_t>(kMostHosts);
+  return shape.ranks() > kMostRanks || hosts > static_cast<std::size_t>(kMostHosts);
 }
 
 /// How many groups share a NIC that one of them could fill: all of a host's GPUs are in some
@@ -119,11 +116,32 @@ double CostCurve::seconds(double bytes) const {
 }
 
 struct Interconnect::Group {
-  Fabric fabric;
+  std::unique_ptr<Fabric> fabric;  // where it is told to the communicator it stays
   std::unique_ptr<nccl::Communicator> communicator;
   double sharing = 1;
   LinkKind tier = LinkKind::nvlink;
   int hosts = 1;
+};
+
+template <class T>
+struct Interconnect::Made {
+  std::once_flag once;
+  Result<T> result = fail("not made yet");
+
+  /// The one of `key`, made by `make` if nobody has; others may be made meanwhile.
+  template <class Key, class Make>
+  static const Result<T>& get(std::mutex& mutex, std::map<Key, std::unique_ptr<Made>>& all,
+                              const Key& key, const Make& make) {
+    Made* made = nullptr;
+    {
+      const std::lock_guard lock(mutex);
+      auto& place = all[key];
+      if (!place) place = std::make_unique<Made>();
+      made = place.get();
+    }
+    std::call_once(made->once, [&] { made->result = make(); });
+    return made->result;
+  }
 };
 
 Interconnect::Interconnect(Fabric fabric, const Parts& parts, nccl::Options options)
@@ -147,11 +165,9 @@ Interconnect::~Interconnect() = default;
 
 Result<const CostCurve*> Interconnect::curve(Collective collective, const GroupShape& shape) const {
   const Key key{collective, shape};
-  const std::lock_guard lock(mutex_);
-  auto known = curves_.find(key);
-  if (known == curves_.end()) known = curves_.emplace(key, make(key)).first;
-  if (!known->second) return tl::unexpected(known->second.error());
-  return &*known->second;
+  const auto& made = Made<CostCurve>::get(mutex_, curves_, key, [&] { return make(key); });
+  if (!made) return tl::unexpected(made.error());
+  return &*made;
 }
 
 Result<CostCurve> Interconnect::make(const Key& key) const {
@@ -159,7 +175,7 @@ Result<CostCurve> Interconnect::make(const Key& key) const {
   if (key.shape.ranks() < 2 || all.back() >= fabric_.gpu_count())
     return fail(fmt::format("a group of {} ranks does not fit", key.shape.ranks()));
   GroupShape sampled = key.shape;
-  while (too_large(fabric_, key.collective, sampled)) {
+  while (too_large(fabric_, sampled)) {
     const auto half = halved(sampled);
     if (!half) break;
     sampled = *half;
@@ -184,32 +200,28 @@ Result<CostCurve> Interconnect::make(const Key& key) const {
   return curve;
 }
 
-Result<std::shared_ptr<const Interconnect::Group>> Interconnect::group(
-    const GroupShape& shape) const {
-  const auto known = groups_.find(shape);
-  if (known != groups_.end()) return known->second;
-  const auto create = [&]() -> Result<std::shared_ptr<const Group>> {
+const Result<Interconnect::Group>& Interconnect::group(const GroupShape& shape) const {
+  return Made<Group>::get(mutex_, groups_, shape, [&]() -> Result<Group> {
     const auto ranks = members(shape);
-    auto fabric = with_ranks(fabric_, ranks);
-    if (!fabric) return tl::unexpected(fabric.error());
-    auto group = std::make_shared<Group>();
-    group->fabric = std::move(*fabric);
-    auto communicator = nccl::Communicator::create(group->fabric, parts_, options_);
+    auto part = with_ranks(fabric_, ranks);
+    if (!part) return tl::unexpected(part.error());
+    Group group;
+    group.fabric = std::make_unique<Fabric>(std::move(*part));
+    auto communicator = nccl::Communicator::create(*group.fabric, parts_, options_);
     if (!communicator) return tl::unexpected(communicator.error());
-    group->communicator = std::move(*communicator);
-    group->sharing = groups_per_nic(fabric_, ranks);
-    group->tier = slowest_tier(fabric_, ranks);
-    group->hosts = static_cast<int>(hosts_of(fabric_, ranks).size());
+    group.communicator = std::move(*communicator);
+    group.sharing = groups_per_nic(fabric_, ranks);
+    group.tier = slowest_tier(fabric_, ranks);
+    group.hosts = static_cast<int>(hosts_of(fabric_, ranks).size());
     return group;
-  };
-  return groups_.emplace(shape, create()).first->second;
+  });
 }
 
 Result<CostCurve> Interconnect::simulate(Collective collective, const GroupShape& shape,
                                          std::int64_t largest) const {
-  const auto made = group(shape);
+  const Result<Group>& made = group(shape);
   if (!made) return tl::unexpected(made.error());
-  const Group& group = **made;
+  const Group& group = *made;
   const auto engine = make_analytic_engine();
   nccl::BenchCall call;
   call.collective = collective;
@@ -218,7 +230,7 @@ Result<CostCurve> Interconnect::simulate(Collective collective, const GroupShape
   curve.tier = group.tier;
   curve.hosts = group.hosts;
   for (std::int64_t bytes = kSmallest; bytes <= largest; bytes *= kFactor) {
-    const auto row = nccl::bench(group.fabric, *group.communicator, *engine, call, bytes);
+    const auto row = nccl::bench(*group.fabric, *group.communicator, *engine, call, bytes);
     if (!row) return tl::unexpected(row.error());
     double seconds = row->time.seconds();
     if (curve.log_bytes.empty()) curve.floor = seconds;

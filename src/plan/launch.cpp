@@ -146,9 +146,8 @@ std::string megatron_flags(const TrainJob& job, const TrainLayout& layout) {
     }
   } else if (layout.sharding != Sharding::none) {
     flags.add("--use-megatron-fsdp");
-    flags.add("--data-parallel-sharding-strategy", layout.sharding == Sharding::parameters
-                                                       ? "optim_grads_params"
-                                                       : "optim_grads");
+    flags.add("--data-parallel-sharding-strategy",
+              layout.sharding == Sharding::parameters ? "optim_grads_params" : "optim_grads");
   }
   if (layout.order != kUsualOrder) flags.add("--use-tp-pp-dp-mapping");
   add_recompute(layout, flags);
@@ -163,9 +162,9 @@ std::string torchtitan_toml(const TrainJob& job, const TrainLayout& layout) {
       job.global_batch / (std::int64_t{layout.data} * layout.micro_batch);
   std::string text = "[training]\n";
   text += fmt::format("seq_len = {}\n", job.sequence);
-  text += fmt::format("local_batch_size = {}\n", layout.pipeline > 1
-                                                     ? layout.micro_batch * micro_batches
-                                                     : layout.micro_batch);
+  text +=
+      fmt::format("local_batch_size = {}\n",
+                  layout.pipeline > 1 ? layout.micro_batch * micro_batches : layout.micro_batch);
   text += fmt::format("global_batch_size = {}\n", job.global_batch);
   text += "\n[parallelism]\n";
   text += fmt::format("data_parallel_replicate_degree = {}\n",
@@ -215,14 +214,15 @@ std::string hostfile(const Fabric& fabric) {
 std::string slurm_placement(const Interconnect& interconnect, const TrainLayout& layout) {
   const int hosts = static_cast<int>(interconnect.fabric().host_count());
   const int domain = hosts_per_domain(interconnect);
-  std::string text = fmt::format("#SBATCH --nodes={}\n#SBATCH --ntasks-per-node={}\n"
-                                 "#SBATCH --gpus-per-node={}\n#SBATCH --distribution=block:block\n",
-                                 hosts, interconnect.gpus_per_host(), interconnect.gpus_per_host());
+  std::string text = fmt::format(
+      "#SBATCH --nodes={}\n#SBATCH --ntasks-per-node={}\n"
+      "#SBATCH --gpus-per-node={}\n#SBATCH --distribution=block:block\n",
+      hosts, interconnect.gpus_per_host(), interconnect.gpus_per_host());
   const int near = std::max(layout.tensor * layout.context, layout.expert * layout.expert_tensor);
   if (domain > 1 && near > interconnect.gpus_per_host()) {
     // Ranks that talk most must get hosts of one NVLink domain (topology/block).
-    const int segment = std::min(domain, (near + interconnect.gpus_per_host() - 1) /
-                                             interconnect.gpus_per_host());
+    const int segment =
+        std::min(domain, (near + interconnect.gpus_per_host() - 1) / interconnect.gpus_per_host());
     text += fmt::format("#SBATCH --segment={}\n", segment);
   }
   return text;

@@ -52,7 +52,9 @@ class LayerPricer {
 
  private:
   void add_kernels(const std::vector<Operation>& operations, LayerCost& cost);
-  void add_host(int kernels, LayerCost& cost) const;
+  void add_host(LayerCost& cost) const;
+  double kernel(const Operation& op, bool backward) const;
+  double unfused_attention(bool backward) const;
   double seconds(Collective collective, const GroupShape& group, double bytes);
   void add_tensor(const model::LayerTraffic& traffic, LayerCost& cost);
   void add_context(const model::LayerTraffic& traffic, LayerCost& cost);
@@ -69,6 +71,7 @@ class LayerPricer {
   model::Shard shard_;
   model::Work work_;
   std::optional<Error> error_;
+  int kernels_ = 0;
   double gemms_forward_ = 0, gemms_backward_ = 0, attention_forward_ = 0, attention_backward_ = 0;
 };
 
@@ -90,19 +93,49 @@ bool LayerPricer::computed_again(const Operation& op) const {
          name == "kv up" || name == "q up" || name == "low-rank norms";
 }
 
+/// One kernel's seconds on this cluster, for hours.
+double LayerPricer::kernel(const Operation& op, bool backward) const {
+  const std::string_view name = op.name;
+  // The router and the vocabulary stay in 16 bits whatever the recipe.
+  const auto precision =
+      name == "router" || name == "vocabulary" ? model::Precision::bf16 : job_.precision;
+  double seconds = 0;
+  if (op.kind == Operation::Kind::memory) {
+    Operation more = op;
+    more.elements *= constants_.pointwise * job_.framework.pointwise;
+    seconds = compute_.operation(more, precision, work_.context, backward).seconds();
+  } else if (op.kind == Operation::Kind::attention && !job_.fused_attention) {
+    seconds = unfused_attention(backward);
+  } else {
+    seconds = compute_.operation(op, precision, work_.context, backward).seconds();
+  }
+  return seconds / constants_.sustained;
+}
+
+/// Two batched products, over all keys since a mask saves none of them, and the kernels between
+/// that read and write the scores: scale and mask, softmax, dropout.
+double LayerPricer::unfused_attention(bool backward) const {
+  constexpr double kScoreTraffic = 4;
+  const double passes = backward ? 2 : 1;
+  const auto heads = static_cast<std::int64_t>(
+      std::max<std::int64_t>(1, job_.model.first_attention()->heads / layout_.tensor));
+  const std::int64_t batch = heads * work_.sequences;
+  const std::int64_t rows = work_.tokens / std::max<std::int64_t>(1, work_.sequences);
+  const auto keys = static_cast<std::int64_t>(work_.spread ? 2 * work_.context : work_.context);
+  const std::int64_t width = job_.model.first_attention()->head_dim;
+  const double products =
+      compute_.gemm({rows, keys, width, batch}, model::Precision::bf16).seconds() +
+      compute_.gemm({rows, width, keys, batch}, model::Precision::bf16).seconds();
+  const double scores = static_cast<double>(batch * rows) * static_cast<double>(keys) * kBf16;
+  const Time between = compute_.memory(Bytes(static_cast<std::int64_t>(kScoreTraffic * scores)), 3);
+  return passes * (products + between.seconds());
+}
+
 void LayerPricer::add_kernels(const std::vector<Operation>& operations, LayerCost& cost) {
   gemms_forward_ = gemms_backward_ = attention_forward_ = attention_backward_ = 0;
-  int kernels = 0;
-  const double context = work_.context;
+  kernels_ = 0;
   for (const Operation& op : operations) {
-    const std::string_view name = op.name;
-    // The router and the vocabulary stay in 16 bits whatever the recipe.
-    const auto precision =
-        name == "router" || name == "vocabulary" ? model::Precision::bf16 : job_.precision;
-    const double forward =
-        compute_.operation(op, precision, context, false).seconds() / constants_.sustained;
-    const double backward =
-        compute_.operation(op, precision, context, true).seconds() / constants_.sustained;
+    const double forward = kernel(op, false), backward = kernel(op, true);
     cost.forward += forward;
     cost.backward += backward;
     if (computed_again(op)) cost.again += forward;
@@ -114,17 +147,20 @@ void LayerPricer::add_kernels(const std::vector<Operation>& operations, LayerCos
       attention_forward_ += forward;
       attention_backward_ += backward;
     }
-    kernels += op.kernels;
+    kernels_ += op.kernels;
   }
-  add_host(kernels, cost);
 }
 
 /// The host launches ahead of the GPU; where it cannot keep up, the GPU waits.
-void LayerPricer::add_host(int kernels, LayerCost& cost) const {
+void LayerPricer::add_host(LayerCost& cost) const {
   if (job_.framework.graphs) return;
-  const double launch = compute_.host_launch(kernels).seconds() * constants_.launches;
-  cost.host_forward = std::max(0.0, launch - cost.forward);
-  cost.host_backward = std::max(0.0, launch - cost.backward - cost.again);
+  const double calls = (cost.tensor.calls + cost.context.calls + cost.experts.calls) / 2;
+  const double launch =
+      job_.framework.host * (compute_.host_launch(kernels_).seconds() * constants_.launches +
+                             calls * constants_.collective_launch);
+  const bool twice = layout_.recompute == Recompute::full && cost.again > 0;
+  cost.host_forward = std::max(0.0, launch - cost.whole_forward());
+  cost.host_backward = std::max(0.0, launch * (twice ? 2 : 1) - cost.whole_backward());
 }
 
 void LayerPricer::add_tensor(const model::LayerTraffic& traffic, LayerCost& cost) {
@@ -177,6 +213,11 @@ void LayerPricer::add_context(const model::LayerTraffic& traffic, LayerCost& cos
     context.backward = (ranks - 1) * twice;
     context.shown_forward = (ranks - 1) * std::max(0.0, step - part * attention_forward_);
     context.shown_backward = (ranks - 1) * std::max(0.0, twice - part * attention_backward_);
+    // Each part's result is merged into those before it, in 32 bits.
+    const double merged = 12.0 * static_cast<double>(work_.tokens) * traffic.context_results;
+    const double merge = compute_.memory(Bytes(static_cast<std::int64_t>(merged))).seconds();
+    context.shown_forward += (ranks - 1) * merge;
+    context.shown_backward += (ranks - 1) * merge;
     context.calls = 2 * (ranks - 1);
   }
 }
@@ -214,6 +255,7 @@ Result<LayerCost> LayerPricer::layer(const model::Layer& layer) {
   add_tensor(traffic, cost);
   add_context(traffic, cost);
   add_experts(layer, traffic, cost);
+  add_host(cost);
   if (error_) return tl::unexpected(*error_);
   return cost;
 }
@@ -227,6 +269,7 @@ Result<LayerCost> LayerPricer::head() {
   traffic.tensor = static_cast<double>(work_.tokens * job_.model.hidden);
   traffic.tensor_calls = 1;
   add_tensor(traffic, cost);
+  add_host(cost);
   if (error_) return tl::unexpected(*error_);
   return cost;
 }

@@ -61,7 +61,6 @@ struct Rank {
   std::int64_t next = 0;                          ///< in a fixed order
   std::vector<std::int64_t> forwards, backwards;  ///< done, by chunk (or direction)
   std::vector<std::int64_t> weights;              ///< still to do, by chunk
-  std::int64_t under_way = 0;                     ///< forwards whose backward is not done
   double last = 0;
 };
 
@@ -95,6 +94,7 @@ class Run {
   }
   double& arrival(Pass pass, std::size_t stage, int chunk, std::int64_t micro_batch);
   bool work(int rank);
+  bool all_done() const;
   bool next_fixed(int rank, Step& step);
   bool next_greedy(int rank, Step& step);
   void execute(int rank, const Step& step);
@@ -163,11 +163,16 @@ bool Run::next_fixed(int rank, Step& step) {
   return true;
 }
 
-/// Backwards before forwards before weights, so that nothing waits that could go on; no more
-/// forwards under way than 1F1B (DualPipe: one more than ranks) keeps.
+/// Backwards before forwards before weights, so that nothing waits that could go on. As many
+/// forwards of a direction are under way as 1F1B keeps at that depth; were it more, the two
+/// directions of DualPipe could wait for one another for ever.
 bool Run::next_greedy(int rank, Step& step) {
   Rank& state = ranks_[static_cast<std::size_t>(rank)];
-  const std::int64_t limit = mirrored() ? pipeline_.ranks + 1 : pipeline_.ranks - rank;
+  const auto full = [&](int chunk) {
+    const auto i = static_cast<std::size_t>(chunk);
+    return state.forwards[i] - state.backwards[i] >=
+           pipeline_.ranks - static_cast<std::int64_t>(stage(rank, chunk));
+  };
   const auto ready = [&](Pass pass, int chunk, std::int64_t done) {
     return done < micro_batches(chunk) &&
            arrival(pass, stage(rank, chunk), chunk, done) <= state.free;
@@ -178,11 +183,11 @@ bool Run::next_greedy(int rank, Step& step) {
     step = {Pass::backward, chunk, done};
     return true;
   }
-  for (int i = 0; i < chunks_ && state.under_way < limit; ++i) {
+  for (int i = 0; i < chunks_; ++i) {
     // The direction that is behind goes first.
     const int chunk = chunks_ == 2 && state.forwards[0] > state.forwards[1] ? 1 - i : i;
     const std::int64_t done = state.forwards[static_cast<std::size_t>(chunk)];
-    if (!ready(Pass::forward, chunk, done)) continue;
+    if (full(chunk) || !ready(Pass::forward, chunk, done)) continue;
     step = {Pass::forward, chunk, done};
     return true;
   }
@@ -203,7 +208,6 @@ void Run::execute(int rank, const Step& step) {
   if (step.pass == Pass::forward) {
     state.free += times.forward + sending;
     ++state.forwards[chunk];
-    ++state.under_way;
     if (at + 1 < depth_)
       send(Pass::forward, at + 1, chunk_of(at + 1, step.chunk), step.micro_batch,
            state.free + pipeline_.hop - sending);
@@ -212,7 +216,6 @@ void Run::execute(int rank, const Step& step) {
     const double later = fixed() ? 0 : times.weight_gradient;
     state.free += times.backward - later + sending;
     ++state.backwards[chunk];
-    --state.under_way;
     if (!fixed()) ++state.weights[chunk];
     if (at > 0)
       send(Pass::backward, at - 1, chunk_of(at - 1, step.chunk), step.micro_batch,
@@ -243,7 +246,17 @@ double Run::go() {
   }
   double last = 0;
   for (const Rank& rank : ranks_) last = std::max(last, rank.last);
-  return last;
+  // Micro-batches that do not fill the last round can make an interleaved order wait for itself;
+  // frameworks then use another one.
+  return all_done() ? last : pipeline_formula(pipeline_);
+}
+
+bool Run::all_done() const {
+  return std::all_of(ranks_.begin(), ranks_.end(), [&](const Rank& rank) {
+    for (int chunk = 0; chunk < chunks_; ++chunk)
+      if (rank.backwards[static_cast<std::size_t>(chunk)] < micro_batches(chunk)) return false;
+    return true;
+  });
 }
 
 }  // namespace

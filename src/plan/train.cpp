@@ -16,9 +16,8 @@ constexpr std::array<const char*, kParts> kPartNames = {
     "compute", "recompute", "tensor", "context",   "experts",
     "stages",  "bubble",    "data",   "optimizer", "host"};
 
-double optimizer_seconds(const TrainJob& job, const TrainLayout& layout,
-                         const std::vector<StageCost>& stages, const ComputeModel& compute,
-                         const TrainingConstants& constants) {
+double optimizer_seconds(const TrainLayout& layout, const std::vector<StageCost>& stages,
+                         const ComputeModel& compute, const TrainingConstants& constants) {
   double most = 0;
   const bool sharded = layout.sharding != Sharding::none;
   const double dense = sharded ? layout.data * layout.context : 1;
@@ -30,7 +29,6 @@ double optimizer_seconds(const TrainJob& job, const TrainLayout& layout,
       weights += stages[s].dense_weights / dense + stages[s].expert_weights / experts;
     most = std::max(most, weights);
   }
-  (void)job;
   return most * kOptimizerBytes /
          (compute.memory_rate().bytes_per_second() * constants.optimizer_rate);
 }
@@ -51,8 +49,8 @@ Pipeline pipeline_of(const TrainJob& job, const TrainLayout& layout,
 }
 
 /// Divides `whole`, what the busiest rank's passes take, by what they are made of.
-void add_passes(const TrainJob& job, const TrainLayout& layout, const std::vector<LayerCost>& costs,
-                double whole, TrainEstimate& estimate) {
+void add_passes(const TrainJob& job, const std::vector<LayerCost>& costs, double whole,
+                TrainEstimate& estimate) {
   std::array<double, kParts> sums{};
   const auto add = [&](Part part, double seconds) {
     sums[static_cast<std::size_t>(part)] += seconds;
@@ -69,7 +67,6 @@ void add_passes(const TrainJob& job, const TrainLayout& layout, const std::vecto
   for (const std::uint8_t kind : job.model.order) add_layer(costs[kind]);
   for (const std::uint8_t kind : job.model.mtp_order) add_layer(costs[kind]);
   add_layer(costs.back());
-  (void)layout;
   double all = 0;
   for (const double sum : sums) all += sum;
   for (std::size_t i = 0; i < kParts; ++i)
@@ -136,11 +133,11 @@ Result<TrainEstimate> TrainModel::price(const TrainLayout& layout, bool exact) c
   estimate.micro_batches = pipeline.micro_batches;
   const double passes = exact ? simulate_pipeline(pipeline) : pipeline_formula(pipeline);
   const double busiest = busiest_rank(pipeline);
-  const double optimizer = optimizer_seconds(state.job, layout, stages, state.compute, constants);
+  const double optimizer = optimizer_seconds(layout, stages, state.compute, constants);
   const double shown = data->shown + constants.beside * data->beside;
   estimate.step = Time::seconds(passes + shown + optimizer + constants.step_overhead);
 
-  add_passes(state.job, layout, costs, busiest, estimate);
+  add_passes(state.job, costs, busiest, estimate);
   const auto part = [&](Part which) -> Time& {
     return estimate.parts[static_cast<std::size_t>(which)];
   };

@@ -85,7 +85,8 @@ Objection check_experts(const TrainLayout& layout, const model::Transformer& mod
 
 Objection check_pipeline(const TrainLayout& layout, const TrainJob& job) {
   const std::int64_t layers = job.model.layer_count();
-  if (layout.stages() > layers)
+  // The embedding and the loss may have a stage each of their own.
+  if (layout.stages() > layers + 2)
     return wrong(fmt::format("{} stages for {} layers", layout.stages(), layers), "",
                  layout.virtual_stages > 1
                      ? fmt::format("vp={}", std::max<std::int64_t>(1, layers / layout.pipeline))

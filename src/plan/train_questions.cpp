@@ -109,14 +109,15 @@ std::vector<TensorStep> tensor_steps(const TrainModel& model, int micro_batch) {
   for (int tensor = 2; tensor <= heads && tensor <= 128; tensor *= 2) {
     if (heads % tensor != 0) break;
     const model::Shard shard{tensor, 1, 1, true};
-    model::Work work{job.sequence * micro_batch, micro_batch, static_cast<double>(job.sequence) / 2};
+    model::Work work{job.sequence * micro_batch, micro_batch,
+                     static_cast<double>(job.sequence) / 2};
     TensorStep step;
     step.tensor = tensor;
     // The kind that most layers are of.
     std::vector<std::size_t> counts(job.model.kinds.size());
     for (const std::uint8_t kind : job.model.order) ++counts[kind];
-    const auto most = static_cast<std::size_t>(
-        std::max_element(counts.begin(), counts.end()) - counts.begin());
+    const auto most =
+        static_cast<std::size_t>(std::max_element(counts.begin(), counts.end()) - counts.begin());
     const model::Layer& layer = job.model.kinds[most];
     for (const model::Operation& op : model::operations(layer, job.model.hidden, shard, work))
       for (const bool backward : {false, true})
@@ -127,8 +128,7 @@ std::vector<TensorStep> tensor_steps(const TrainModel& model, int micro_batch) {
     const double moved = bytes * calls * bus_factor(Collective::all_reduce, tensor);
     step.needed = Rate::bytes_per_second(moved / step.compute.seconds());
     if (tensor <= model.interconnect().ranks()) {
-      const auto curve =
-          model.interconnect().curve(Collective::all_reduce, {{tensor, 1}, {1, 1}});
+      const auto curve = model.interconnect().curve(Collective::all_reduce, {{tensor, 1}, {1, 1}});
       if (curve) {
         step.traffic = Time::seconds(calls * (*curve)->seconds(bytes));
         step.available = Rate::bytes_per_second(moved / step.traffic.seconds());
@@ -142,7 +142,8 @@ std::vector<TensorStep> tensor_steps(const TrainModel& model, int micro_batch) {
 int largest_tensor(const std::vector<TensorStep>& steps, Rate rate, int island, Rate way) {
   int largest = 1;
   for (const TensorStep& step : steps) {
-    const Rate have = step.tensor <= island ? rate : std::min(rate, way * static_cast<double>(island));
+    const Rate have =
+        step.tensor <= island ? rate : std::min(rate, way * static_cast<double>(island));
     if (have < step.needed) break;
     largest = step.tensor;
   }

@@ -154,7 +154,7 @@ Result<SearchResult> search_layouts(const TrainModel& model, const SearchOptions
 }
 
 std::optional<SmallestFit> smallest_fit(const TrainJob& job, const Parts& parts, double capacity,
-                                        int most) {
+                                        int domain, int most) {
   const auto constants = TrainingConstants::read(parts);
   if (!constants) return std::nullopt;
   SearchOptions options;
@@ -162,6 +162,7 @@ std::optional<SmallestFit> smallest_fit(const TrainJob& job, const Parts& parts,
     std::optional<SmallestFit> fit;
     Rejections rejections;
     for (const Division& division : divisions(job, gpus, options, rejections)) {
+      if (division.tensor > domain) continue;
       for_each_layout(job, gpus, division, options, rejections, [&](const TrainLayout& layout) {
         if (layout.recompute != model::Recompute::full || layout.micro_batch > 1) return;
         double needed = 0;

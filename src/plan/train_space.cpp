@@ -33,9 +33,11 @@ bool divides_heads(const model::Transformer& model, int tensor) {
   });
 }
 
-/// Stages of whole layers, or short of one or two where the embedding and the loss stand.
+/// The largest stage is not far above the mean; the embedding and the loss may stand alone.
 bool even_enough(std::int64_t layers, std::int64_t stages) {
-  return layers >= stages && (layers % stages == 0 || stages - layers % stages <= 2);
+  const std::int64_t largest = (layers + stages - 1) / stages;
+  return layers + 2 >= stages &&
+         largest * stages - layers <= std::max<std::int64_t>(2, layers / 10);
 }
 
 std::vector<model::Recompute> recomputations(const TrainJob& job) {

@@ -12,13 +12,15 @@ Result<TrainingConstants> TrainingConstants::read(const Parts& parts) {
     double TrainingConstants::*member;
     double unit;
   };
-  static constexpr std::array<Entry, 10> kEntries = {{
+  static constexpr std::array<Entry, 12> kEntries = {{
       {"train.tensor_hidden", &TrainingConstants::tensor_hidden, 1},
       {"train.expert_hidden", &TrainingConstants::expert_hidden, 1},
       {"train.data_hidden", &TrainingConstants::data_hidden, 1},
       {"train.beside", &TrainingConstants::beside, 1},
       {"train.sustained", &TrainingConstants::sustained, 1},
       {"train.launches", &TrainingConstants::launches, 1},
+      {"train.collective_launch", &TrainingConstants::collective_launch, 1e-6},
+      {"train.pointwise", &TrainingConstants::pointwise, 1},
       {"train.step_overhead", &TrainingConstants::step_overhead, 1e-6},
       {"train.optimizer_rate", &TrainingConstants::optimizer_rate, 1},
       {"train.fragmentation", &TrainingConstants::fragmentation, 1},

@@ -62,10 +62,12 @@ class Interconnect {
     friend auto operator<=>(const Key&, const Key&) = default;
   };
   struct Group;
+  template <class T>
+  struct Made;  ///< once, by whoever asks first
   Result<CostCurve> make(const Key& key) const;
   Result<CostCurve> simulate(Collective collective, const GroupShape& shape,
                              std::int64_t largest) const;
-  Result<std::shared_ptr<const Group>> group(const GroupShape& shape) const;
+  const Result<Group>& group(const GroupShape& shape) const;
 
   Fabric fabric_;
   const Parts& parts_;
@@ -73,8 +75,8 @@ class Interconnect {
   int domain_size_ = 1, gpus_per_host_ = 1;
   bool has_nvlink_ = false;
   mutable std::mutex mutex_;
-  mutable std::map<Key, Result<CostCurve>> curves_;
-  mutable std::map<GroupShape, Result<std::shared_ptr<const Group>>> groups_;
+  mutable std::map<Key, std::unique_ptr<Made<CostCurve>>> curves_;
+  mutable std::map<GroupShape, std::unique_ptr<Made<Group>>> groups_;
 };
 
 }  // namespace isleway::plan

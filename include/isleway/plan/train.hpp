@@ -23,6 +23,8 @@ struct Framework {
   bool node_limited = true;      ///< a token crosses to another host once, however many experts
                                  ///< it has there (DeepEP, HybridEP)
   bool graphs = false;           ///< launches are replayed, so the host never limits
+  double host = 1;               ///< the host's time for a launch over today's Megatron-LM
+  double pointwise = 1;          ///< bytes of norms, activations, ... over fused kernels'
   double gradient_bytes = 4;     ///< of one element as data parallelism reduces it
 };
 /// "megatron" (today's), "megatron-2021" (no overlap), "torchtitan". Error: lists them.

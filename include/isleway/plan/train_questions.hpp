@@ -14,8 +14,8 @@ const TrafficRow* ceiling(const TrainEstimate& estimate);
 /// The same job on changed hardware.
 struct WhatIf {
   std::string change;
-  Time step;           ///< of the layout as it is
-  Time best_step;      ///< of the best of the given layouts there
+  Time step;       ///< of the layout as it is
+  Time best_step;  ///< of the best of the given layouts there
   TrainLayout best;
   std::string why_not;  ///< where the change cannot be made here
 };

@@ -38,14 +38,14 @@ struct SearchResult {
 /// Error: no layout can be priced at all, with the most frequent reason.
 Result<SearchResult> search_layouts(const TrainModel& model, const SearchOptions& options);
 
-/// The fewest GPUs, in whole powers of two times `step`, on which some layout of the job fits
-/// into `capacity` bytes each; nothing up to `most`.
+/// The fewest GPUs, a power of two, on which some layout of the job fits into `capacity` bytes
+/// each with tensor-parallel groups inside domains of `domain` GPUs; nothing up to `most`.
 struct SmallestFit {
   int gpus = 0;
   TrainLayout layout;
   double needed = 0;
 };
 std::optional<SmallestFit> smallest_fit(const TrainJob& job, const Parts& parts, double capacity,
-                                        int most);
+                                        int domain, int most);
 
 }  // namespace isleway::plan

@@ -13,6 +13,7 @@ struct Kind {
 };
 constexpr Kind kKinds[] = {
     {"serve", "Answer requests: latency, throughput, memory, what limits it", set_up_plan_serve},
+    {"train", "Train: time of a step, memory, the ceiling, runnable flags", set_up_plan_train},
 };
 
 std::function<int(Session&)> set_up(CLI::App& app) {
