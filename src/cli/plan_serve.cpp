@@ -57,9 +57,10 @@ Result<plan::ServeGoal> goal_of(const ServeOptions& options) {
 Result<plan::ServeJob> job_of(const ServeOptions& options, model::Transformer transformer,
                               const plan::ComputeModel& gpu, plan::ServeSoftware software) {
   plan::ServeJob job;
-  const auto published = model::parse_precision(transformer.weights);
-  const auto precision =
-      precision_of(options.precision, published.value_or(model::Precision::bf16));
+  // Nobody serves in 32 bits what happens to be published in them.
+  auto published = model::parse_precision(transformer.weights).value_or(model::Precision::bf16);
+  if (model::math_bits(published) > 16) published = model::Precision::bf16;
+  const auto precision = precision_of(options.precision, published);
   if (!precision) return tl::unexpected(precision.error());
   job.precision = *precision;
   const bool narrow = model::math_bits(job.precision) < 16 && gpu.part().fp8 > 0;

@@ -17,6 +17,7 @@ constexpr std::array kKnobs = {
     ServeKnob{&ServeSoftware::launch, 0.2, 0, 1},
     ServeKnob{&ServeSoftware::all_reduce, 0.2, 0.05, 1},
     ServeKnob{&ServeSoftware::arrivals, 0.1, 0, 1},
+    ServeKnob{&ServeSoftware::together, 0.3, 0, 1},
 };
 constexpr int kRounds = 12;
 /// A run that is off by more says something about the run.
@@ -68,8 +69,8 @@ std::string serving_yaml(const ServeFit& fit) {
   for (const auto& [name, s] : fit.software)
     text += fmt::format(
         "  {}: {{step_us: {:.0f}, request_us: {:.0f}, sequence_us: {:.2f}, launch: {:.3f}, "
-        "all_reduce: {:.3f}, arrivals: {:.3f}, source: fit}}\n",
-        name, s.step, s.request, s.sequence, s.launch, s.all_reduce, s.arrivals);
+        "all_reduce: {:.3f}, arrivals: {:.3f}, together: {:.3f}, source: fit}}\n",
+        name, s.step, s.request, s.sequence, s.launch, s.all_reduce, s.arrivals, s.together);
   return text;
 }
 

@@ -89,7 +89,8 @@ Result<ServeEstimate> serve_closed(const ServeJob& job, const ServeWorker& worke
   // Every other request's prefill holds up a token once in `output` steps. The ranks of a
   // worker step together; prefills that fall into one step hold it up once.
   const double mine = std::max(0.0, running * data - 1) / data / job.output;
-  const double stalls = mine >= 1 ? mine : 1 - std::pow(1 - mine, data);
+  const double chance = mine >= 1 ? mine : 1 - std::pow(1 - mine, data);
+  const double stalls = chance + job.software.together * (mine - chance);
   estimate.tpot = step + stalls * estimate.prefill / stages;
 
   const double busy = std::min(0.95, mine * estimate.prefill / stages / estimate.tpot);

@@ -14,6 +14,8 @@ constexpr std::size_t kMostPairedLayouts = 6;
 constexpr int kMostStages = 16;
 /// Loads that are tried grow by this factor.
 constexpr double kLoadFactor = 2;
+/// More load must give so much more throughput: a queue that only grows is of no use.
+constexpr double kWorthIt = 1.01;
 
 std::vector<int> divisors(int whole) {
   std::vector<int> all;
@@ -73,10 +75,11 @@ void ServeSearch::add(const ServeLayout& layout) {
   if (worker->memory().requests() < 1) {
     const ServeMemory& m = worker->memory();
     constexpr double kGiga = 1e9;
-    return reject(layout, fmt::format("{} GPUs a worker: {:.0f} GB of weights each leave {:.1f} GB "
-                                      "of {:.0f} for requests of {:.2f} GB",
-                                      layout.worker_gpus(), m.weights / kGiga, m.cache / kGiga,
-                                      m.capacity / kGiga, m.sequence / kGiga));
+    return reject(layout,
+                  fmt::format("GPUs a worker: {}; {:.0f} GB of weights each leave {:.1f} GB "
+                              "of {:.0f} for requests of {:.2f} GB",
+                              layout.worker_gpus(), m.weights / kGiga, m.cache / kGiga,
+                              m.capacity / kGiga, m.sequence / kGiga));
   }
   if (!plan_.smallest || layout.worker_gpus() < plan_.smallest->worker_gpus()) {
     plan_.smallest = layout;
@@ -139,7 +142,7 @@ void ServeSearch::price(double most, const std::function<Result<ServeEstimate>(d
       continue;
     }
     all_.push_back(e);
-    if (best == nullptr || e.output_per_gpu > best->output_per_gpu) best = &e;
+    if (best == nullptr || e.output_per_gpu > kWorthIt * best->output_per_gpu) best = &e;
   }
   if (best != nullptr) plan_.layouts.push_back(*best);
 }
@@ -195,7 +198,7 @@ void ServeSearch::keep_front() {
   });
   double most = 0;
   for (const ServeEstimate& e : all_) {
-    if (e.output_per_gpu <= most) continue;
+    if (e.output_per_gpu <= kWorthIt * most) continue;
     most = e.output_per_gpu;
     plan_.front.push_back(e);
   }
@@ -214,7 +217,7 @@ Result<ServePlan> ServeSearch::fail_with_reasons() const {
   }
   if (nearest_)
     return fail(
-        fmt::format("no layout on {} GPUs does what is asked", net_.ranks()),
+        fmt::format("no layout does what is asked (GPUs: {})", net_.ranks()),
         "less load, looser limits, or more GPUs",
         fmt::format("nearest: {}{} at {:.2f} requests/s, {:.0f} ms to the first token, {:.1f} ms "
                     "between tokens",

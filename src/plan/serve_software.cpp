@@ -28,6 +28,7 @@ Result<std::map<std::string, ServeSoftware>> all_serve_software(
     software.launch = map.number("launch", 1, 0, 1);
     software.all_reduce = map.number("all_reduce", 1, 0.01, 1);
     software.arrivals = map.number("arrivals", 0, 0, 1);
+    software.together = map.number("together", 0, 0, 1);
     software.source = sources.resolve(*file, map);
     map.finish();
     all.emplace(key, std::move(software));

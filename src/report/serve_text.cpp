@@ -28,6 +28,15 @@ std::string table(const ServeHeading& heading, std::span<const plan::ServeEstima
   return text;
 }
 
+/// The ends of a curve and what lies evenly between them.
+std::vector<plan::ServeEstimate> thinned(std::span<const plan::ServeEstimate> all,
+                                         std::size_t most) {
+  if (all.size() <= most || most < 2) return {all.begin(), all.end()};
+  std::vector<plan::ServeEstimate> some;
+  for (std::size_t i = 0; i < most; ++i) some.push_back(all[i * (all.size() - 1) / (most - 1)]);
+  return some;
+}
+
 std::string best_text(const plan::ServeEstimate& e) {
   const plan::ServeMemory& m = e.memory;
   std::string text = fmt::format(
@@ -76,7 +85,8 @@ std::string serve_text(const ServeHeading& heading, const plan::ServeJob& job,
                         plan.smallest->worker_gpus() == 1 ? "" : "s", short_text(*plan.smallest));
   text += fmt::format("\nbest of {} layouts\n", plan.tried) + table(heading, plan.layouts);
   if (plan.front.size() > 1)
-    text += "\nfrom the fastest for a user to the cheapest\n" + table(heading, plan.front);
+    text += "\nfrom the fastest for a user to the cheapest\n" +
+            table(heading, thinned(plan.front, heading.most_rows));
   const plan::ServeEstimate& best = plan.layouts.front();
   text += fmt::format("\n{} at {:.0f} requests\n", layout_text(best), best.concurrency);
   text += best_text(best);

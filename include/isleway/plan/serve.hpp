@@ -23,6 +23,7 @@ struct ServeSoftware {
   double launch = 1;      ///< share of the kernels' launch that is left in a replayed graph
   double all_reduce = 1;  ///< own all-reduce kernels over NCCL's latency, within an island
   double arrivals = 0;    ///< share of requests that arrive with all the others at once
+  double together = 0;    ///< share of prefills that ranks of attention DP do in the same step
 };
 /// Error: unknown, with the known names.
 Result<ServeSoftware> serve_software(const std::filesystem::path& folder, std::string_view name);
