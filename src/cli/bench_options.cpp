@@ -131,6 +131,9 @@ void add_bench_options(CLI::App& app, BenchOptions& options) {
                          "analytic (closed form), flow (simulates every message), packet "
                          "(simulates every packet), or all",
                          "ENGINE");
+  model.add_with_default("--speed-ups", options.speed_ups,
+                         "What flow may use: all, none, or a list of symmetry, memory, period",
+                         "LIST");
   add_packet_options(model, options.packet);
   add_nccl_options(app, options.nccl);
   app.add_option("--sizes", options.sizes, "These sizes instead of -b to -e: 8,64K,1M")
@@ -174,6 +177,9 @@ Result<BenchRequest> understand(const BenchOptions& options,
                       options.warmup,
                       options.check,
                       options.nccl.graph};
+  const auto speed_ups = parse_speed_ups(options.speed_ups);
+  if (!speed_ups) return tl::unexpected(speed_ups.error());
+  request.speed_ups = *speed_ups;
   if (options.engine == "all") {
     request.engines = {"analytic", "flow", "packet"};
   } else {

@@ -19,7 +19,7 @@ struct BenchOptions {
               root = "0";
   std::int64_t factor = 0;
   int iterations = 20, warmup = 1, check = 0;
-  std::string engine = "analytic";
+  std::string engine = "analytic", speed_ups = "all";
   NcclOptions nccl;
   bool estimate = false, plot = false;
   std::string svg, json_file, trace;
@@ -32,6 +32,7 @@ void add_bench_options(CLI::App& app, BenchOptions& options);
 struct BenchRequest {
   std::vector<Collective> collectives;
   std::vector<std::string> engines;
+  SpeedUps speed_ups;
   std::vector<nccl::DataType> types;
   std::vector<std::string> reductions;
   int root = 0;  ///< -1: every rank in turn

@@ -19,7 +19,8 @@ void add_packet_options(OptionGroup& group, PacketFlags& flags) {
 }
 
 Result<std::unique_ptr<Engine>> choose_engine(const std::string& name, const PacketFlags& flags,
-                                              const Parts& parts, report::Trace* trace) {
+                                              const SpeedUps& speed_ups, const Parts& parts,
+                                              report::Trace* trace) {
   if (name == "packet") {
     auto rules = link::Rules::from(parts);
     if (!rules) return tl::unexpected(rules.error());
@@ -29,10 +30,10 @@ Result<std::unique_ptr<Engine>> choose_engine(const std::string& name, const Pac
     options.seed = flags.seed;
     return make_packet_engine(options, trace);
   }
-  if (name == "flow" && trace != nullptr) return make_flow_engine({}, trace);
+  if (name == "flow" && trace != nullptr) return make_flow_engine(speed_ups, trace);
   if (trace != nullptr && name == "analytic")
     return fail("--trace: the closed form knows no course of events", "--engine flow or packet");
-  return make_engine(name);
+  return make_engine(name, speed_ups);
 }
 
 int write_trace(const std::string& file, const Fabric& fabric, const report::Trace& trace,

@@ -31,7 +31,8 @@ void add_packet_options(OptionGroup& group, PacketFlags& flags);
 
 /// By name. Error: no such engine, or flags that it cannot heed. `trace` may be null.
 Result<std::unique_ptr<Engine>> choose_engine(const std::string& name, const PacketFlags& flags,
-                                              const Parts& parts, report::Trace* trace = nullptr);
+                                              const SpeedUps& speed_ups, const Parts& parts,
+                                              report::Trace* trace = nullptr);
 
 /// Writes a trace: link loads where the name ends in .csv, else Chrome's trace events. Returns the
 /// exit status.

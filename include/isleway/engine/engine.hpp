@@ -74,7 +74,9 @@ std::unique_ptr<Engine> make_analytic_engine();
 std::unique_ptr<Engine> make_flow_engine(const SpeedUps& speed_ups = {},
                                          Recorder* recorder = nullptr);
 /// "analytic" or "flow"; the packet engine needs more (packet.hpp). Error: lists the names.
-Result<std::unique_ptr<Engine>> make_engine(std::string_view name);
+Result<std::unique_ptr<Engine>> make_engine(std::string_view name, const SpeedUps& speed_ups = {});
+/// "all", "none", or names with commas between them. Error: lists the names.
+Result<SpeedUps> parse_speed_ups(std::string_view text);
 
 /// The payload rate of one direction of a link for a mover.
 Rate payload_rate(const Link& link, Mover mover);

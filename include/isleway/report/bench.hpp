@@ -68,6 +68,10 @@ std::string counter_lines(const nccl::BenchRow& row);
 double average_busbw(std::span<const BenchRun> runs);
 std::string nccl_tests_footer(Collective collective, double average_busbw);
 
+/// Out-of-place times of runs that differ in nothing but the engine, in comment lines, with what
+/// each differs by from the last; empty where there is one engine.
+std::string engines_side_by_side(std::span<const BenchRun> runs);
+
 /// busbw over size, drawn in comment lines; empty when there are not two rows to draw.
 std::string busbw_plot(const BenchRun& run);
 

@@ -118,7 +118,8 @@ int run_all(const Bench& bench) {
   std::vector<report::BenchRun> all;
   for (const std::string& name : bench.request.engines) {
     report::Trace* const recorder = bench.options.trace.empty() ? nullptr : &trace;
-    const auto engine = choose_engine(name, bench.options.packet, bench.parts, recorder);
+    const auto engine =
+        choose_engine(name, bench.options.packet, bench.request.speed_ups, bench.parts, recorder);
     if (!engine) return report(engine.error());
     for (const Collective collective : bench.request.collectives) {
       std::vector<report::BenchRun> runs = planned(bench, collective, name);
@@ -127,6 +128,9 @@ int run_all(const Bench& bench) {
                  std::make_move_iterator(runs.end()));
     }
   }
+  if (!bench.session.json && bench.request.engines.size() > 1)
+    if (const int status = print(report::engines_side_by_side(all)); status != Exit::good)
+      return status;
   if (const int status = write_files(bench, all); status != Exit::good) return status;
   if (!bench.options.trace.empty())
     if (const int status =

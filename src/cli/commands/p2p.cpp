@@ -25,7 +25,7 @@ int run(const Options& given, Session& session) {
   const Parts& parts = (*session.catalogue())->parts();
   if (options.packet.bit_error_rate > 0 && options.engine != "packet")
     return report(Error{{}, "--ber: only the packet engine knows bits", "--engine packet", ""});
-  auto engine = choose_engine(options.engine, options.packet, parts);
+  auto engine = choose_engine(options.engine, options.packet, SpeedUps{}, parts);
   if (!engine) return report(engine.error());
   options.copies.engine = *std::move(engine);
   const auto copies = copy_matrices(*fabric, parts, options.copies);
