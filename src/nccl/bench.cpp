@@ -41,18 +41,22 @@ bool differs_in_place(Collective collective) {
 
 /// nccl-tests launches its iterations without waiting for any to end, and divides the time
 /// until the last one has ended. So the host's work hides behind that of the GPUs, or the
-/// reverse; and where a rank need not wait for the others, it is soon some calls ahead.
-Time average_time(const Communicator& communicator, const CollectiveCall& call,
-                  const Decision& decision, const Outcome& outcome, int iterations) {
-  const bool ahead = communicator.ranks_run_ahead() && !waits_for_all(call.collective);
-  const Time host = communicator.host_time(call);
-  const Time skew = communicator.skew(decision, outcome.time.scaled(1 - outcome.latency_share));
-  const Time interval = std::max(host, (ahead ? outcome.busy : outcome.time) + skew);
-  const Time last = std::max(host, outcome.time + skew);
+/// reverse.
+Time average_time(const CallTimes& times, int iterations) {
+  const Time interval = std::max(times.host, times.next);
+  const Time last = std::max(times.host, times.complete);
   return interval + (last - interval).scaled(1.0 / iterations);
 }
 
 }  // namespace
+
+CallTimes call_times(const Communicator& communicator, const CollectiveCall& call,
+                     const Decision& decision, const Outcome& outcome) {
+  const Time skew = communicator.skew(decision, outcome.time.scaled(1 - outcome.latency_share));
+  // A rank that need not wait for the others is soon some calls ahead.
+  const Time at_work = waits_for_all(call.collective) ? outcome.time : outcome.busy;
+  return {outcome.time + skew, at_work + skew, communicator.host_time(call)};
+}
 
 SizeRange fit_into_memory(const SizeRange& range, const Fabric& fabric, const Parts& parts,
                           bool check) {
@@ -95,7 +99,8 @@ Result<BenchRow> bench(const Fabric& fabric, const Communicator& communicator, c
   };
   const auto speed_of = [&](const Outcome& outcome) {
     BenchSpeed speed;
-    speed.time = average_time(communicator, collective, *decision, outcome, call.iterations);
+    speed.time =
+        average_time(call_times(communicator, collective, *decision, outcome), call.iterations);
     if (speed.time <= Time()) return speed;
     speed.algbw_GBs = rate_of(Bytes(row.size.bytes), speed.time).GBs();
     speed.busbw_GBs = speed.algbw_GBs * bus_factor(call.collective, ranks);

@@ -38,7 +38,6 @@ class SearchedCommunicator final : public Communicator {
     return Time::seconds(std::sqrt(timing_.drift.seconds() * moving.seconds()));
   }
   /// Calls of a group are launched together, so one process keeps its GPUs in step.
-  bool ranks_run_ahead() const override { return launch_.gpus_per_process == 1; }
   Result<bool> retime(const Parts& parts) override;
 
   int ranks() const override { return graphs_.ranks(); }

@@ -81,6 +81,15 @@ struct NamedCounters {
   link::Counters counters;
 };
 
+/// What a call takes once all ranks are in.
+struct CallTimes {
+  Time complete;  ///< until its results are there
+  Time next;      ///< until the next call may begin
+  Time host;      ///< of each process's thread, for the call and its launches
+};
+CallTimes call_times(const Communicator& communicator, const CollectiveCall& call,
+                     const Decision& decision, const Outcome& outcome);
+
 /// Out of place, as all is that is not said to be in place.
 struct BenchRow : BenchSpeed {
   BenchSize size;

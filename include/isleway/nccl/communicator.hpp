@@ -116,8 +116,6 @@ class Communicator {
   /// How much later than on average the last channel is done, when the channels of a call move
   /// data for `moving`. Zero for one channel.
   virtual Time skew(const Decision& decision, Time moving) const = 0;
-  /// A GPU may begin a call before others have begun theirs.
-  virtual bool ranks_run_ahead() const = 0;
   /// Prices with other constants from now on; choices stay. Says whether any price changed.
   /// Error: names the constant that is missing.
   virtual Result<bool> retime(const Parts& parts) = 0;

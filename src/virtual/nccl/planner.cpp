@@ -23,12 +23,6 @@ std::map<std::string, std::string> nccl_environment() {
   return variables;
 }
 
-/// Ranks of such calls end without having heard of all others.
-bool waits_for_all(Collective collective) {
-  return collective != Collective::broadcast && collective != Collective::reduce &&
-         collective != Collective::gather && collective != Collective::scatter;
-}
-
 }  // namespace
 
 Result<Fabric> job_fabric(const Fabric& machine, const std::vector<GpuId>& gpus) {
@@ -99,14 +93,7 @@ Result<const CallTimes*> Planner::times(const CollectiveCall& call) {
   const auto outcome = engine_->run(job_, **schedule, *communicator_->wiring(call, *decision));
   if (!outcome) return tl::unexpected(outcome.error());
 
-  // As `isleway bench` reckons calls that follow one another.
-  CallTimes times;
-  const Time skew =
-      communicator_->skew(*decision, outcome->time.scaled(1 - outcome->latency_share));
-  const bool ahead = communicator_->ranks_run_ahead() && !waits_for_all(call.collective);
-  times.complete = outcome->time + skew;
-  times.next = (ahead ? outcome->busy : outcome->time) + skew;
-  times.host = communicator_->host_time(call);
+  CallTimes times{isleway::nccl::call_times(*communicator_, call, *decision, *outcome), {}};
   for (const LinkLoad& load : outcome->loads) {
     const auto link = link_by_name_.find(job_.link_name(load.link));
     if (link != link_by_name_.end())

@@ -11,11 +11,8 @@
 
 namespace isleway::vgpu::nccl {
 
-/// What a call takes once all ranks are in.
-struct CallTimes {
-  Time complete;  ///< until its results are there
-  Time next;      ///< until the next call may begin
-  Time host;      ///< of each process's thread, for the call and its launches
+/// What a call takes, and what it leaves on the wires.
+struct CallTimes : isleway::nccl::CallTimes {
   std::vector<std::pair<LinkId, std::pair<bool, std::uint64_t>>>
       wire;  ///< bytes, of the machine's links
 };
