@@ -68,11 +68,12 @@ TEST(Bench, TheHostIsTheFloorWhereOneProcessDrivesManyGpus) {
                    microseconds(Collective::all_reduce, 1 << 26, alone));
 }
 
-TEST(Bench, RanksOfABroadcastRunAheadUnlessOneProcessKeepsThemInStep) {
+TEST(Bench, RanksOfABroadcastRunAhead) {
   const double one = microseconds(Collective::broadcast, 1 << 20, {1, false}, 1);
   const double many = microseconds(Collective::broadcast, 1 << 20, {1, false}, 1000);
   EXPECT_LT(many, one / 2);
-  EXPECT_DOUBLE_EQ(microseconds(Collective::broadcast, 1 << 20, {8, false}, 1000), one);
+  // Also when one process drives all GPUs: then its launches are what is left.
+  EXPECT_LT(microseconds(Collective::broadcast, 1 << 20, {8, false}, 1000), one / 2);
   // All ranks of an all-reduce wait for all: no iteration overlaps another.
   EXPECT_DOUBLE_EQ(microseconds(Collective::all_reduce, 1 << 20, {1, false}, 1),
                    microseconds(Collective::all_reduce, 1 << 20, {1, false}, 1000));

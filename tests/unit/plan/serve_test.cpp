@@ -112,7 +112,9 @@ TEST(Serve, LongRequestsTakeMoreMemoryAndTime) {
   const auto before = worker_of(job, "tp=8"), after = worker_of(longer, "tp=8");
   ASSERT_TRUE(before && after);
   EXPECT_LT(after->memory().requests(), before->memory().requests());
-  EXPECT_GT(after->prefill_seconds(), 7 * before->prefill_seconds());
+  // Attention more than eight times, the rest less: short prefills run at lower efficiency.
+  EXPECT_GT(after->prefill_seconds(), 6 * before->prefill_seconds());
+  EXPECT_LT(after->prefill_seconds(), 9 * before->prefill_seconds());
 }
 
 TEST(Serve, APrefixCacheShortensPrefill) {
