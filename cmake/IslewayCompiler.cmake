@@ -23,7 +23,7 @@ endif()
 add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Werror)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # False alarms of GCC 12 in its own headers once -O2 inlines them.
-  add_compile_options(-Wno-restrict -Wno-maybe-uninitialized)
+  add_compile_options(-Wno-restrict -Wno-maybe-uninitialized -Wno-array-bounds)
 endif()
 if(ISLEWAY_SANITIZE)
   add_compile_options(-fsanitize=${ISLEWAY_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
