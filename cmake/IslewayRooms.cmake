@@ -8,7 +8,7 @@ function(isleway_room name)
   target_include_directories(isleway_${name} PUBLIC ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
   list(TRANSFORM arg_USES PREPEND isleway_)
   target_link_libraries(isleway_${name} PUBLIC ${arg_USES} ${arg_LIBRARIES})
-  isleway_precompile(isleway_${name} rooms ${isleway_common_headers})
+  isleway_precompile(isleway_${name})
 endfunction()
 
 # Collects what the files of src/<room>/<folder> define, one `const <Type> <stem>_<suffix>`
