@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "isleway/core/markup.hpp"
 #include "isleway/report/check.hpp"
 #include "report/check_words.hpp"
 
@@ -30,18 +31,6 @@ table { border-collapse: collapse; font-size: 14px; } td, th { border: 1px solid
 </style></head><body>
 )";
 
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '&') out += "&amp;";
-    else if (c == '<') out += "&lt;";
-    else if (c == '>') out += "&gt;";
-    else if (c == '"') out += "&quot;";
-    else out += c;
-  }
-  return out;
-}
-
 const char* class_of(Severity severity) {
   switch (severity) {
     case Severity::critical: return "critical";
@@ -57,20 +46,20 @@ const char* class_of(Severity severity) {
 std::string article(const check::Finding& finding) {
   std::string text = fmt::format("<article class=\"{}\"><h2>{}: {} <small>{}</small></h2>\n",
                                  class_of(finding.severity), level_text(finding.severity),
-                                 escaped(finding.title), escaped(finding.rule));
+                                 escape_markup(finding.title), escape_markup(finding.rule));
   if (const auto nodes = nodes_text(finding, kMostNodes); !nodes.empty())
-    text += "<p>" + escaped(nodes) + "</p>\n";
+    text += "<p>" + escape_markup(nodes) + "</p>\n";
   if (!finding.evidence.empty()) {
     text += "<pre>";
     for (const check::Evidence& evidence : finding.evidence)
-      text += escaped(evidence_text(evidence)) + "\n";
+      text += escape_markup(evidence_text(evidence)) + "\n";
     text += "</pre>\n";
   }
   text += "<dl>";
   for (const Paragraph& paragraph : paragraphs_of(finding)) {
     const bool is_link =
         paragraph.text.starts_with("https://") && paragraph.text.find(' ') == std::string::npos;
-    const std::string body = escaped(paragraph.text);
+    const std::string body = escape_markup(paragraph.text);
     text += fmt::format("<dt>{}</dt><dd>{}</dd>", paragraph.label,
                         is_link ? fmt::format("<a href=\"{0}\">{0}</a>", body) : body);
   }
@@ -80,15 +69,15 @@ std::string article(const check::Finding& finding) {
 std::string node_table(const check::Report& report) {
   if (report.nodes.empty()) return {};
   std::string text = "<h2>Nodes</h2><table><tr><th>node</th>";
-  for (const std::string& column : report.columns) text += "<th>" + escaped(column) + "</th>";
+  for (const std::string& column : report.columns) text += "<th>" + escape_markup(column) + "</th>";
   text += "<th>critical</th><th>warnings</th></tr>\n";
   for (const check::NodeRow& row : report.nodes) {
     text += fmt::format("<tr class=\"{}\"><td>{}</td>",
                         row.critical > 0              ? "bad"
                         : row.odd || row.warnings > 0 ? "odd"
                                                       : "",
-                        escaped(row.node));
-    for (const std::string& cell : row.cells) text += "<td>" + escaped(cell) + "</td>";
+                        escape_markup(row.node));
+    for (const std::string& cell : row.cells) text += "<td>" + escape_markup(cell) + "</td>";
     text += fmt::format("<td>{}</td><td>{}</td></tr>\n", row.critical, row.warnings);
   }
   return text + "</table>\n";
@@ -99,7 +88,7 @@ std::string node_table(const check::Report& report) {
 std::string check_html(const check::Report& report) {
   std::string text = kHead;
   text += fmt::format("<h1>{}</h1><p>{}</p>\n", level_text(report.verdict()),
-                      escaped(summary_text(report)));
+                      escape_markup(summary_text(report)));
   for (const check::Finding& finding : report.findings) text += article(finding);
   return text + node_table(report) + "</body></html>\n";
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "isleway/core/markup.hpp"
 #include "isleway/report/serve.hpp"
 #include "report/chart.hpp"
 #include "report/serve_rows.hpp"
@@ -11,20 +12,6 @@ namespace isleway::report {
 namespace {
 
 constexpr double kWidth = 640, kHeight = 320, kMargin = 56;
-
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&quot;"; break;
-      default: out += c;
-    }
-  }
-  return out;
-}
 
 /// Throughput of a GPU over speed for a user: what every layout trades.
 std::string front_svg(std::span<const plan::ServeEstimate> front) {
@@ -45,7 +32,7 @@ std::string front_svg(std::span<const plan::ServeEstimate> front) {
     dots += fmt::format(
         "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"4\"><title>{} at {:.0f} "
         "requests</title></circle>\n",
-        x(e.user_speed()), y(e.output_per_gpu), escaped(layout_text(e)), e.concurrency);
+        x(e.user_speed()), y(e.output_per_gpu), escape_markup(layout_text(e)), e.concurrency);
   }
   std::string ticks;
   constexpr int kTicks = 4;
@@ -73,9 +60,9 @@ std::string rows(const ServeHeading& heading, std::span<const plan::ServeEstimat
   for (const auto& e : all) {
     text += fmt::format(
         "<tr><td>{}<td>{}<td>{:.0f}<td>{:.0f}<td>{:.2f}<td>{:.1f}<td>{:.0f}<td>{:.2f}<td>{}{}",
-        escaped(layout_text(e)), e.gpus, e.concurrency, e.ttft * 1e3, e.tpot * 1e3, e.user_speed(),
-        e.output_per_gpu, e.requests_per_second, escaped(e.ceiling),
-        e.link.empty() ? "" : " (" + escaped(e.link) + ")");
+        escape_markup(layout_text(e)), e.gpus, e.concurrency, e.ttft * 1e3, e.tpot * 1e3,
+        e.user_speed(), e.output_per_gpu, e.requests_per_second, escape_markup(e.ceiling),
+        e.link.empty() ? "" : " (" + escape_markup(e.link) + ")");
     if (heading.price > 0) text += fmt::format("<td>{:.3f}", dollars_per_million(heading.price, e));
     text += "</tr>\n";
   }
@@ -99,24 +86,25 @@ std::string serve_html(const ServeHeading& heading, const plan::ServeJob& job,
       "<!doctype html><html lang=\"en\"><meta "
       "charset=\"utf-8\"><title>{}</title><style>{}</style>\n"
       "<h1>{}</h1>\n<p>{} x {}; {:.0f} tokens in, {:.0f} out; as {} serves.</p>\n",
-      escaped(title), kStyle, escaped(title), heading.gpus, escaped(heading.gpu), job.input,
-      job.output, escaped(job.software.name));
+      escape_markup(title), kStyle, escape_markup(title), heading.gpus, escape_markup(heading.gpu),
+      job.input, job.output, escape_markup(job.software.name));
   if (!heading.extrapolated.empty())
     page += fmt::format("<p>Times of this GPU's kernels are an assumption: {}.</p>\n",
-                        escaped(heading.extrapolated));
+                        escape_markup(heading.extrapolated));
   page += "<h2>Latency and throughput</h2>\n" + front_svg(plan.front) + rows(heading, plan.front);
   page += "<h2>Layouts</h2>\n" + rows(heading, plan.layouts);
   if (!plan.rejected.empty()) {
     page += "<h2>Not possible</h2>\n<ul>\n";
     for (const auto& r : plan.rejected)
-      page +=
-          fmt::format("<li>{}{}: {}</li>\n", escaped(r.layout),
-                      r.count > 1 ? fmt::format(" and {} more", r.count - 1) : "", escaped(r.why));
+      page += fmt::format("<li>{}{}: {}</li>\n", escape_markup(r.layout),
+                          r.count > 1 ? fmt::format(" and {} more", r.count - 1) : "",
+                          escape_markup(r.why));
     page += "</ul>\n";
   }
   page += "<h2>Commands</h2>\n";
   for (const auto& c : plan::serve_commands(job, plan.layouts.front(), heading.model_id))
-    page += fmt::format("<p>{}</p><pre>{}</pre>\n", escaped(c.software), escaped(c.text));
+    page +=
+        fmt::format("<p>{}</p><pre>{}</pre>\n", escape_markup(c.software), escape_markup(c.text));
   return page + "</html>\n";
 }
 

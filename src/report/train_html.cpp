@@ -1,6 +1,7 @@
 // One page, without anything to load.
 #include <fmt/format.h>
 
+#include "isleway/core/markup.hpp"
 #include "report/train_rows.hpp"
 
 namespace isleway::report {
@@ -20,24 +21,13 @@ constexpr std::array<const char*, plan::kParts> kColours = {
     "#2b6cb0", "#63b3ed", "#c05621", "#b7791f", "#97266d",
     "#6b46c1", "#718096", "#c53030", "#2f855a", "#4a5568"};
 
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '&') out += "&amp;";
-    else if (c == '<') out += "&lt;";
-    else if (c == '>') out += "&gt;";
-    else out += c;
-  }
-  return out;
-}
-
 std::string table_html(const Table& table) {
   std::string html = "<table><tr>";
-  for (const std::string& cell : table.heading) html += "<th>" + escaped(cell) + "</th>";
+  for (const std::string& cell : table.heading) html += "<th>" + escape_markup(cell) + "</th>";
   html += "</tr>\n";
   for (const auto& row : table.rows) {
     html += "<tr>";
-    for (const std::string& cell : row) html += "<td>" + escaped(cell) + "</td>";
+    for (const std::string& cell : row) html += "<td>" + escape_markup(cell) + "</td>";
     html += "</tr>\n";
   }
   return html + "</table>\n";
@@ -67,9 +57,9 @@ std::string train_html(const TrainAnswer& answer) {
   const plan::TrainJob& job = answer.model.job();
   std::string html = "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">";
   html += fmt::format("<title>{} on {}</title><style>{}</style></head><body>\n",
-                      escaped(job.model.name), escaped(answer.machine), kStyle);
+                      escape_markup(job.model.name), escape_markup(answer.machine), kStyle);
   html += fmt::format("<h1>{} on {}</h1>\n<p>{} GPUs, {} sequences of {} tokens a step, {}.</p>\n",
-                      escaped(job.model.name), escaped(answer.machine),
+                      escape_markup(job.model.name), escape_markup(answer.machine),
                       answer.model.interconnect().ranks(), job.global_batch, job.sequence,
                       name_of(job.precision));
   if (answer.search.best.empty()) {
@@ -78,10 +68,10 @@ std::string train_html(const TrainAnswer& answer) {
     const plan::TrainEstimate& best = answer.search.best.front();
     html += section("Layouts", table_html(layouts_table(answer)));
     std::string step =
-        fmt::format("<p>{}</p>\n<p>Ceiling: {}.</p>\n", escaped(plan::full_text(best.layout)),
-                    escaped(ceiling_text(best)));
+        fmt::format("<p>{}</p>\n<p>Ceiling: {}.</p>\n", escape_markup(plan::full_text(best.layout)),
+                    escape_markup(ceiling_text(best)));
     for (const std::string& line : cost_lines(answer, best))
-      step += "<p>" + escaped(line) + "</p>\n";
+      step += "<p>" + escape_markup(line) + "</p>\n";
     html += section("A step", step + bar(best) + table_html(parts_table(best)));
     html += section("Memory in GiB", table_html(memory_table(best)));
     html += section("Traffic", table_html(traffic_table(best)));
@@ -91,9 +81,9 @@ std::string train_html(const TrainAnswer& answer) {
       html += section("How large a TP group may grow",
                       table_html(tensor_table(answer)) + table_html(island_table(answer)));
     html += section("Megatron-LM",
-                    "<pre>" + escaped(plan::megatron_flags(job, best.layout)) + "</pre>\n");
+                    "<pre>" + escape_markup(plan::megatron_flags(job, best.layout)) + "</pre>\n");
     html += section("torchtitan",
-                    "<pre>" + escaped(plan::torchtitan_toml(job, best.layout)) + "</pre>\n");
+                    "<pre>" + escape_markup(plan::torchtitan_toml(job, best.layout)) + "</pre>\n");
   }
   return html + "</body></html>\n";
 }

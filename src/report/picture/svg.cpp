@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "isleway/core/markup.hpp"
+
 namespace isleway::report {
 namespace {
 
@@ -84,19 +86,11 @@ std::string number(double value) {
                                     : fmt::format("{:.1f}", tenths / 10);
 }
 
-std::string escape(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&quot;"; break;
-      default:
-        if (static_cast<unsigned char>(c) >= 0x20) out += c;
-    }
-  }
-  return out;
+/// XML has no control characters.
+std::string escape(std::string_view from) {
+  std::string text(from);
+  std::erase_if(text, [](char c) { return static_cast<unsigned char>(c) < 0x20; });
+  return escape_markup(text);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // nvidia-smi -q and -x -q: the tree of a GPU, printed.
 #include <algorithm>
 
+#include "isleway/core/markup.hpp"
 #include "virtual/smi/common.hpp"
 #include "virtual/smi/report.hpp"
 
@@ -26,23 +27,12 @@ void print_text(const std::vector<Entry>& entries, std::size_t depth, std::strin
   }
 }
 
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : text) switch (c) {
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '&': out += "&amp;"; break;
-      default: out += c;
-    }
-  return out;
-}
-
 void print_xml(const std::vector<Entry>& entries, std::size_t depth, std::string& out) {
   for (const Entry& entry : entries) {
     const std::string tabs(depth, '\t');
     const bool leaf = entry.below.empty();
     if (!entry.tag.empty() && (leaf || !entry.value.empty()))
-      out += fmt::format("{0}<{1}>{2}</{1}>\n", tabs, entry.tag, escaped(entry.value));
+      out += fmt::format("{0}<{1}>{2}</{1}>\n", tabs, entry.tag, escape_markup(entry.value));
     if (leaf) continue;
     if (entry.tag.empty() || !entry.value.empty()) {
       print_xml(entry.below, depth, out);
