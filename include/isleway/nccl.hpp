@@ -3,4 +3,5 @@
 
 #include "isleway/nccl/bench.hpp"
 #include "isleway/nccl/communicator.hpp"
+#include "isleway/nccl/environment.hpp"
 #include "isleway/nccl/explain.hpp"

@@ -1,7 +1,6 @@
 #include "cli/nccl_options.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "cli/option_group.hpp"
 #include "isleway/core.hpp"
@@ -102,17 +101,6 @@ void add_engine_option(CLI::App& app, std::string& engine) {
   OptionGroup(app, "Model")
       .add_with_default("--engine", engine,
                         "analytic (closed form) or flow (simulates every message)", "ENGINE");
-}
-
-std::map<std::string, std::string> nccl_environment() {
-  std::map<std::string, std::string> found;
-  for (char** variable = environ; *variable != nullptr; ++variable) {
-    const std::string_view text = *variable;
-    const std::size_t equals = text.find('=');
-    if (text.substr(0, 5) == "NCCL_" && equals != text.npos)
-      found.emplace(text.substr(0, equals), text.substr(equals + 1));
-  }
-  return found;
 }
 
 Result<std::int64_t> size_option(const char* flag, const std::string& text) {

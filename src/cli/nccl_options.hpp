@@ -41,9 +41,6 @@ struct NcclRequest {
 Result<NcclRequest> understand(const NcclOptions& options,
                                const std::map<std::string, std::string>& environment);
 
-/// The NCCL_* variables of this process.
-std::map<std::string, std::string> nccl_environment();
-
 /// "-b": a size as nccl-tests takes them. Error: names the flag.
 Result<std::int64_t> size_option(const char* flag, const std::string& text);
 

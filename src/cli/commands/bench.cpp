@@ -141,7 +141,7 @@ int run_all(const Bench& bench) {
 }
 
 int run(const BenchOptions& options, Session& session) {
-  auto request = understand(options, nccl_environment());
+  auto request = understand(options, nccl::environment());
   if (!request) return report(request.error());
   if (!options.json_file.empty() &&
       (request->collectives.size() > 1 || request->engines.size() > 1))

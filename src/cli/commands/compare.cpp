@@ -111,7 +111,7 @@ Exit status_of(verify::Verdict verdict) {
 }
 
 int run(const Options& options, Session& session) {
-  const auto request = understand(options.nccl, nccl_environment());
+  const auto request = understand(options.nccl, nccl::environment());
   if (!request) return report(request.error());
   const auto engine = make_engine(options.engine);
   if (!engine) return report(engine.error());

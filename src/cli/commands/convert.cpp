@@ -62,9 +62,10 @@ Result<std::string> converted(const Fabric& fabric, const Options& options) {
     return writer->write(fabric, options.write);
   for (const NcclText& text : kNcclTexts)
     if (options.format == text.name)
-      return understand(options.nccl, nccl_environment()).and_then([&](const NcclRequest& request) {
-        return text.write(fabric, request.options, options);
-      });
+      return understand(options.nccl, nccl::environment())
+          .and_then([&](const NcclRequest& request) {
+            return text.write(fabric, request.options, options);
+          });
   std::vector<std::string> names = {"svg"};
   for (const NcclText& text : kNcclTexts) names.emplace_back(text.name);
   for (const formats::Writer* writer : formats::writers()) names.emplace_back(writer->name);

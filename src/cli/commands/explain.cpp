@@ -32,7 +32,7 @@ Result<nccl::BenchCall> understand_call(const Options& options, const NcclReques
 }
 
 int run(const Options& options, Session& session) {
-  const auto request = understand(options.nccl, nccl_environment());
+  const auto request = understand(options.nccl, nccl::environment());
   if (!request) return report(request.error());
   const auto call = understand_call(options, *request);
   if (!call) return report(call.error());

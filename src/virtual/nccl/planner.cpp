@@ -5,21 +5,15 @@
 
 #include "fabric/edit.hpp"
 
-extern char** environ;
-
 namespace isleway::vgpu::nccl {
 namespace {
 
-std::map<std::string, std::string> nccl_environment() {
-  std::map<std::string, std::string> variables;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string_view text(*entry);
-    const std::size_t equals = text.find('=');
-    // Which host a process is on is the run's own business.
-    if (text.starts_with("NCCL_") && equals != text.npos && !text.starts_with("NCCL_HOSTID") &&
-        !text.starts_with("NCCL_TESTS_"))
-      variables.emplace(text.substr(0, equals), text.substr(equals + 1));
-  }
+std::map<std::string, std::string> job_environment() {
+  std::map<std::string, std::string> variables = isleway::nccl::environment();
+  // Which host a process is on is the run's own business.
+  std::erase_if(variables, [](const auto& variable) {
+    return variable.first.starts_with("NCCL_HOSTID") || variable.first.starts_with("NCCL_TESTS_");
+  });
   return variables;
 }
 
@@ -66,7 +60,7 @@ Result<std::unique_ptr<Planner>> Planner::make(std::shared_ptr<const Fabric> mac
   auto job = job_fabric(*machine, gpus);
   if (!job) return tl::unexpected(job.error());
   isleway::nccl::Options options;
-  options.env = nccl_environment();
+  options.env = job_environment();
   options.launch.gpus_per_process = std::max(1, gpus_per_process);
   auto communicator = isleway::nccl::Communicator::create(*job, parts, options);
   if (!communicator) return tl::unexpected(communicator.error());
