@@ -7,45 +7,19 @@
 #include <cmath>
 
 #include "isleway/plan/slowest_gpu.hpp"
+#include "plan/run_inputs.hpp"
 
 namespace isleway::plan {
 
 struct ServeScorer::State {
-  const Catalogue& catalogue;
+  RunInputs inputs;
   const ComputeCatalogue& compute;
-  const model::ModelCatalogue& models;
-  std::map<std::string, Result<std::unique_ptr<Interconnect>>> interconnects;
-  std::map<std::string, Result<model::Transformer>> transformers;
-
-  const Result<std::unique_ptr<Interconnect>>& interconnect(const RunPlatform& platform);
-  const Result<model::Transformer>& transformer(const RunSource& source, const std::string& name);
 };
 
 ServeScorer::ServeScorer(const Catalogue& catalogue, const ComputeCatalogue& compute,
                          const model::ModelCatalogue& models)
-    : state_(std::make_unique<State>(State{catalogue, compute, models, {}, {}})) {}
+    : state_(std::make_unique<State>(State{{catalogue, models}, compute})) {}
 ServeScorer::~ServeScorer() = default;
-
-const Result<std::unique_ptr<Interconnect>>& ServeScorer::State::interconnect(
-    const RunPlatform& platform) {
-  const std::string key = platform_key(platform);
-  const auto known = interconnects.find(key);
-  if (known != interconnects.end()) return known->second;
-  const auto make = [&]() -> Result<std::unique_ptr<Interconnect>> {
-    auto fabric = fabric_of(platform, catalogue);
-    if (!fabric) return tl::unexpected(fabric.error());
-    return std::make_unique<Interconnect>(std::move(*fabric), catalogue.parts());
-  };
-  return interconnects.emplace(key, make()).first->second;
-}
-
-const Result<model::Transformer>& ServeScorer::State::transformer(const RunSource& source,
-                                                                  const std::string& name) {
-  const std::string key = source.models.contains(name) ? source.id + "/" + name : name;
-  const auto known = transformers.find(key);
-  if (known != transformers.end()) return known->second;
-  return transformers.emplace(key, model_of(source, name, models)).first->second;
-}
 
 namespace {
 
@@ -80,15 +54,15 @@ ServeScore ServeScorer::score(const RunSource& source, const ServeRun& run,
     score.left_out = error.what;
     return score;
   };
-  const auto& transformer = state_->transformer(source, run.model);
+  const auto& transformer = state_->inputs.transformer(source, run.model);
   if (!transformer) return give_up(transformer.error());
-  const auto& interconnect = state_->interconnect(run.platform);
+  const auto& interconnect = state_->inputs.interconnect(run.platform);
   if (!interconnect) return give_up(interconnect.error());
   const Fabric& fabric = (*interconnect)->fabric();
   const std::string part = fabric.device(fabric.gpu(0)).part;
-  const auto compute = state_->compute.gpu(state_->catalogue.parts(), part);
+  const auto compute = state_->compute.gpu(state_->inputs.catalogue().parts(), part);
   if (!compute) return give_up(compute.error());
-  const double memory = usable_memory(*state_->catalogue.parts().gpu(part));
+  const double memory = usable_memory(*state_->inputs.catalogue().parts().gpu(part));
 
   ServeJob job;
   job.model = *transformer;

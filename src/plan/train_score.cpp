@@ -7,36 +7,19 @@
 #include <map>
 
 #include "isleway/plan/slowest_gpu.hpp"
+#include "plan/run_inputs.hpp"
 
 namespace isleway::plan {
 
 struct TrainScorer::State {
-  const Catalogue& catalogue;
+  RunInputs inputs;
   const ComputeCatalogue& compute;
-  const model::ModelCatalogue& models;
-  std::map<std::string, Result<std::unique_ptr<Interconnect>>> interconnects;
-  std::map<std::string, Result<model::Transformer>> transformers;
-
-  const Result<std::unique_ptr<Interconnect>>& interconnect(const RunPlatform& platform);
 };
 
 TrainScorer::TrainScorer(const Catalogue& catalogue, const ComputeCatalogue& compute,
                          const model::ModelCatalogue& models)
-    : state_(std::make_unique<State>(State{catalogue, compute, models, {}, {}})) {}
+    : state_(std::make_unique<State>(State{{catalogue, models}, compute})) {}
 TrainScorer::~TrainScorer() = default;
-
-const Result<std::unique_ptr<Interconnect>>& TrainScorer::State::interconnect(
-    const RunPlatform& platform) {
-  const std::string key = platform_key(platform);
-  const auto known = interconnects.find(key);
-  if (known != interconnects.end()) return known->second;
-  const auto make = [&]() -> Result<std::unique_ptr<Interconnect>> {
-    auto fabric = fabric_of(platform, catalogue);
-    if (!fabric) return tl::unexpected(fabric.error());
-    return std::make_unique<Interconnect>(std::move(*fabric), catalogue.parts());
-  };
-  return interconnects.emplace(key, make()).first->second;
-}
 
 std::string TrainScore::group() const {
   return fmt::format("{}/{}/{}/{}", source->id, run->model, run->platform.machine,
@@ -54,14 +37,9 @@ TrainScore TrainScorer::score(const RunSource& source, const TrainRun& run, cons
   };
   score.left_out = run.left_out;
   if (!score.scored()) return score;
-  const std::string name =
-      source.models.contains(run.model) ? source.id + "/" + run.model : run.model;
-  auto transformer = state_->transformers.find(name);
-  if (transformer == state_->transformers.end())
-    transformer =
-        state_->transformers.emplace(name, model_of(source, run.model, state_->models)).first;
-  if (!transformer->second) return give_up(transformer->second.error());
-  const auto& interconnect = state_->interconnect(run.platform);
+  const auto& transformer = state_->inputs.transformer(source, run.model);
+  if (!transformer) return give_up(transformer.error());
+  const auto& interconnect = state_->inputs.interconnect(run.platform);
   if (!interconnect) return give_up(interconnect.error());
   const Fabric& fabric = (*interconnect)->fabric();
   const std::string part = fabric.device(fabric.gpu(0)).part;
@@ -73,7 +51,7 @@ TrainScore TrainScorer::score(const RunSource& source, const TrainRun& run, cons
   if (!layout) return give_up(layout.error());
 
   TrainJob job;
-  job.model = *transformer->second;
+  job.model = *transformer;
   job.sequence = run.sequence;
   job.global_batch = run.batch;
   job.precision = run.precision;
@@ -86,9 +64,9 @@ TrainScore TrainScorer::score(const RunSource& source, const TrainRun& run, cons
   const double measured = run.step.seconds();
   score.step = estimate->step.seconds() / measured;
   if (run.memory) score.memory = estimate->needed / double(run.memory->count());
-  const double flops = model::training_flops(*transformer->second, double(run.sequence),
-                                             model::FlopConvention::causal) *
-                       double(run.sequence) * double(run.batch) / run.platform.gpus;
+  const double flops =
+      model::training_flops(*transformer, double(run.sequence), model::FlopConvention::causal) *
+      double(run.sequence) * double(run.batch) / run.platform.gpus;
   score.utilisation = flops / compute->peak_flops(run.precision) / measured;
   return score;
 }
