@@ -20,14 +20,13 @@ std::string_view word_after(std::string_view line, std::string_view label) {
   return rest.substr(start, rest.find_first_of(" \t", start) - start);
 }
 
-/// 22105 is 2.21.5; up to 2.8 it was 2804 for 2.8.4.
-std::string version_of_code(std::int64_t code) {
+}  // namespace
+
+std::string nccl_version_of(std::int64_t code) {
   const std::int64_t base = code >= 10000 ? 10000 : 1000;
   return std::to_string(code / base) + '.' + std::to_string(code % base / 100) + '.' +
          std::to_string(code % 100);
 }
-
-}  // namespace
 
 std::optional<NcclTestsColumns> parse_nccl_tests_heading(std::string_view line) {
   std::vector<std::string_view> words = split_words(line);
@@ -95,7 +94,7 @@ std::string_view nccl_tests_program(std::string_view line) {
 
 std::string nccl_version_in(std::string_view line) {
   if (const auto code = parse_int(word_after(line, "nccl-library=")); code && *code > 1000)
-    return version_of_code(*code);
+    return nccl_version_of(*code);
   const std::string_view version = word_after(line, "NCCL version ");
   const std::size_t end = version.find_first_not_of("0123456789.");
   const std::string_view number = version.substr(0, end);

@@ -1,6 +1,7 @@
 // The kinds of line that nccl-tests prints, in every version since 2017.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,6 +31,9 @@ std::optional<NcclTestsRank> parse_nccl_tests_rank(std::string_view line);
 
 /// "all_reduce" where a line names the program, as "./build/all_reduce_perf -b 8" does.
 std::string_view nccl_tests_program(std::string_view line);
+
+/// 22105 is 2.21.5; up to 2.8 it was 2804 for 2.8.4.
+std::string nccl_version_of(std::int64_t code);
 
 /// The version behind "NCCL version 2.21.5+cuda12.4" or "nccl-library=22105"; may be empty.
 std::string nccl_version_in(std::string_view line);
