@@ -233,6 +233,12 @@ void count_channels(Graphs& graphs, const Settings& settings) {
   graphs.channels_per_peer = std::min(graphs.p2p_channels, power(std::max(1, per_peer)));
 }
 
+bool has_nic(const Unit& unit, const std::vector<int>& hosts) {
+  return std::any_of(unit.nics().begin(), unit.nics().end(), [&](DeviceIndex nic) {
+    return std::find(hosts.begin(), hosts.end(), unit.device(nic).host) != hosts.end();
+  });
+}
+
 }  // namespace
 
 System node_system(const Unit& unit, std::span<const int> hosts, bool alone,
@@ -275,9 +281,16 @@ Result<Graphs> find_graphs(const Fabric& fabric, const Settings& settings) {
   graphs.collnet_refused = why_no_collnet(fabric, graphs.nodes.size(), settings);
   graphs.kinds.resize(kind_of.size());
   for (const auto& [where, kind] : kind_of) {
-    auto searched =
-        search_kind(*fabric.templates()[where.first], groups[where.first][where.second],
-                    graphs.nodes.size() == 1, graphs.collnet_refused.empty(), file, settings);
+    const Unit& unit = *fabric.templates()[where.first];
+    const std::vector<int>& hosts = groups[where.first][where.second];
+    if (graphs.nodes.size() > 1 && !has_nic(unit, hosts))
+      return fail(fmt::format("{} of {} has no NIC: nothing joins its GPUs to the other nodes",
+                              kind_of.size() == 1 ? "a node" : "one kind of node", unit.name()),
+                  "nics: in the description of every machine that stands in a cluster",
+                  "copy its file in machines/ and add nics: to it (docs/machines.md), or take one "
+                  "machine alone");
+    auto searched = search_kind(unit, hosts, graphs.nodes.size() == 1,
+                                graphs.collnet_refused.empty(), file, settings);
     if (!searched) return tl::unexpected(searched.error());
     graphs.kinds[kind] = std::move(*searched);
   }

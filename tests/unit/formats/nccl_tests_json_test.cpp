@@ -71,7 +71,7 @@ TEST(NcclTestsJson, GivesOfACutFileWhatItStillHas) {
   EXPECT_EQ(table.rows.size(), 1U);
   EXPECT_EQ(table.ranks, 2);
   ASSERT_EQ(document->notices.size(), 1U);
-  EXPECT_EQ(document->notices[0].kind, Notice::Kind::incomplete);
+  EXPECT_EQ(document->notices.begin()->kind, Notice::Kind::incomplete);
 }
 
 TEST(NcclTestsJson, IsNeverBroughtDownByACut) {
