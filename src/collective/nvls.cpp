@@ -5,6 +5,7 @@
 #include "collective/arguments.hpp"
 #include "collective/nvls_layout.hpp"
 #include "collective/pipeline.hpp"
+#include "isleway/collective/network_tree.hpp"
 
 namespace isleway {
 namespace {
@@ -33,6 +34,7 @@ class Nvls final : public Schedule {
     const Role role = NvlsLayout::role_of(port);
     if (layout_.is_agent(port.agent))
       return (role == Role::up && reduces_) || (role == Role::down && spreads_) ? slices : 0;
+    if (layout_.is_network(port.agent)) return role == Role::head_up ? slices : 0;
     const bool is_head = layout_.head_index(port.agent) >= 0;
     switch (role) {
       case Role::scatter: return reduces_ && !registered_ ? slices * layout_.heads() : 0;
@@ -77,6 +79,8 @@ class Nvls final : public Schedule {
   std::vector<CriticalStep> critical_path() const override;
 
  private:
+  /// Loads of a channel between the heads of islands.
+  void visit_tree(int channel, const std::function<void(const Load&)>& visit) const;
   static std::int64_t shorter_buffer(const CollectiveCall& call) {
     return std::min(call.size.input_bytes(call.collective, call.ranks),
                     call.size.output_bytes(call.collective, call.ranks));
@@ -114,8 +118,9 @@ class Nvls final : public Schedule {
     const int agent = layout_.agent(island, head);
     const TreeLinks& links = tree(c);
     const bool goes_up = NvlsLayout::role_of(self) == Role::head_up;
+    const bool has_switch = !layout_.is_network(self.agent);
     if (goes_up) {
-      if (reduces_) out.recv.push_back(port(agent, c, Role::up));
+      if (reduces_ && has_switch) out.recv.push_back(port(agent, c, Role::up));
       for (const int child : links.children(island))
         out.recv.push_back(port(layout_.head(child, head), c, Role::head_up));
       if (links.root() != island) {
@@ -126,7 +131,7 @@ class Nvls final : public Schedule {
       const int parent = links.parent(island);
       out.recv.push_back(port(layout_.head(parent, head), c, turn(c, parent)));
     }
-    if (spreads_) out.send.push_back(port(agent, c, Role::down));
+    if (spreads_ && has_switch) out.send.push_back(port(agent, c, Role::down));
     for (const int child : links.children(island))
       out.send.push_back(port(layout_.head(child, head), c, Role::head_down));
   }
@@ -160,7 +165,7 @@ class Nvls final : public Schedule {
   }
 
   NvlsLayout layout_;
-  std::vector<TreeLinks> trees_;  ///< over islands: plain, mirrored
+  std::vector<TreeLinks> trees_;  ///< over islands, and the network: plain, mirrored
   bool reduces_, spreads_;
   bool registered_;
   std::int64_t block_;  ///< of one rank, in the larger buffer; 0 where heads share one buffer
@@ -191,14 +196,23 @@ void Nvls::loads(const std::function<void(const Load&)>& visit) const {
         }
         if (reduces_) carry(port(agent, c, Role::up), port(head, c, Role::head_up));
         if (spreads_) carry(port(head, c, turn(c, island)), port(agent, c, Role::down));
-        for (const int child : tree(c).children(island)) {
-          const int below = layout_.head(child, h);
-          carry(port(below, c, Role::head_up), port(head, c, Role::head_up));
-          carry(port(head, c, turn(c, island)), port(below, c, Role::head_down));
-        }
       }
     }
+    visit_tree(c, visit);
   }
+}
+
+void Nvls::visit_tree(int c, const std::function<void(const Load&)>& visit) const {
+  const Loops& loops = channels_[c].loops;
+  for (int island = 0; island < tree(c).members(); ++island)
+    for (const int child : tree(c).children(island))
+      for (int h = 0; h < layout_.heads(); ++h) {
+        const int above = layout_.head(island, h), below = layout_.head(child, h);
+        const std::int64_t bytes = loops.part_bytes(block_ > 0 ? 0 : h);
+        const std::int64_t slices = loops.slices_in_all();
+        visit({port(below, c, Role::head_up), port(above, c, Role::head_up), bytes, slices});
+        visit({port(above, c, turn(c, island)), port(below, c, Role::head_down), bytes, slices});
+      }
 }
 
 /// In the island farthest from the root, out of its first head and back.
@@ -258,6 +272,24 @@ Result<std::unique_ptr<Schedule>> make_nvls(const CollectiveCall& call, int chan
     trees.push_back(*TreeLinks::create(shape, layout->islands(), "the islands' tree"));
   return std::make_unique<Nvls>(call, std::move(*layout), std::move(trees), channels, chunking,
                                 registered);
+}
+
+Result<std::unique_ptr<Schedule>> make_network_nvls(const CollectiveCall& call, int channels,
+                                                    std::vector<std::vector<int>> islands,
+                                                    int heads_per_island,
+                                                    const Chunking& chunking) {
+  if (auto ok = check_arguments(call, channels, chunking, "NVLS with reduction in the network",
+                                {Collective::all_reduce});
+      !ok)
+    return tl::unexpected(ok.error());
+  auto layout = NvlsLayout::create(std::move(islands), call.ranks, heads_per_island, true);
+  if (!layout) return tl::unexpected(layout.error());
+  TreeShape star;
+  star.parent.assign(layout->islands() + 1, layout->islands());
+  star.parent.back() = -1;
+  const TreeLinks tree = *TreeLinks::create(star, layout->islands() + 1, "the islands' star");
+  return std::make_unique<Nvls>(call, std::move(*layout), std::vector<TreeLinks>{tree, tree},
+                                channels, chunking, false);
 }
 
 }  // namespace isleway

@@ -6,7 +6,8 @@
 
 namespace isleway {
 
-Result<NvlsLayout> NvlsLayout::create(std::vector<std::vector<int>> islands, int ranks, int heads) {
+Result<NvlsLayout> NvlsLayout::create(std::vector<std::vector<int>> islands, int ranks, int heads,
+                                      bool network) {
   if (heads < 1) return fail(fmt::format("NVLS with {} heads", heads), "at least 1");
   std::vector<int> all;
   for (std::size_t i = 0; i < islands.size(); ++i) {
@@ -20,6 +21,7 @@ Result<NvlsLayout> NvlsLayout::create(std::vector<std::vector<int>> islands, int
 
   NvlsLayout layout;
   layout.heads_ = heads;
+  layout.network_ = network;
   layout.island_of_.resize(ranks);
   layout.head_index_.resize(ranks, -1);
   for (std::size_t i = 0; i < islands.size(); ++i) {

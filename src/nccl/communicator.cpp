@@ -215,6 +215,10 @@ Result<std::unique_ptr<Schedule>> SearchedCommunicator::schedule(const Collectiv
     case Algorithm::tree:
       return make_tree(call, global_trees(graphs_, decision.channels), chunking);
     case Algorithm::nvls:
+      if (nodes() > 1)
+        return make_network_nvls(call, decision.channels, islands(), graphs_.nvls.channels,
+                                 chunking);
+      [[fallthrough]];
     case Algorithm::nvls_tree:
       return make_nvls(call, decision.channels, islands(), graphs_.nvls.channels, chunking);
     case Algorithm::collnet_chain:

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <span>
 
+#include "nccl/tables.hpp"
+#include "nccl/tuner_rules.hpp"
+
 namespace isleway::nccl {
 namespace {
 
@@ -33,6 +36,7 @@ std::int64_t bytes_per_thread(const TunerInput& in, Algorithm a, Protocol p) {
 }
 
 int channels_allowed(const TunerInput& in, Algorithm a) {
+  if (a == Algorithm::nvls && in.nodes > 1) return std::min(in.nvls_channels, in.channels);
   return a == Algorithm::nvls || a == Algorithm::nvls_tree ? in.nvls_channels : in.channels;
 }
 
@@ -138,6 +142,10 @@ std::int64_t chunk_of(const LaunchPlan& plan, const TunerInput& in, const Settin
     }
     case Algorithm::nvls: {
       std::int64_t chunk = s.nvls_chunk.value_or(128 << 10);
+      constexpr double kFast = 150;  // GB/s
+      if (in.nodes > 1 &&
+          model_bandwidth({in, tuning_tables(s.version), s, collective, a, p}) < kFast)
+        chunk = std::min<std::int64_t>(chunk, 32 << 10);
       constexpr Step kSteps[] = {{64, 64 << 10}, {8, 32 << 10}, {2, 16 << 10}};
       shrink(chunk, kSteps, bytes, operations);
       return chunk;

@@ -59,6 +59,7 @@ Result<Timing> Timing::read(const Parts& parts, Architecture architecture,
     timing.nvls_hop = constants.us(fmt::format("nccl.nvls.hop.{}", gpu));
     timing.nvls_block_rate = constants.GBs(fmt::format("nccl.nvls.block.{}", gpu));
   }
+  if (!network.empty()) timing.network_reduction = constants.value("nccl.network_reduction");
   if (const Constant* stack = parts.constant("nccl.stack." + network))
     timing.stack = Time::us(stack->value);
   if (!constants.missing().empty())

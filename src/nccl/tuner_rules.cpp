@@ -28,6 +28,12 @@ std::string ll128_refused(const ModelPoint& p) {
   return {};
 }
 
+std::string network_gathers_refused(Collective collective) {
+  return fmt::format(
+      "CollNet does {} only where the network plugin has it, which this model does not assume",
+      name_of(collective));
+}
+
 std::string nvls_refused(const ModelPoint& p) {
   const TunerInput& in = p.input;
   if (!p.settings.nvls) return "NVLS is disabled by NCCL_NVLS_ENABLE=0";
@@ -41,9 +47,11 @@ std::string nvls_refused(const ModelPoint& p) {
   if (in.nvls.channels < 2) return "NVLS needs at least two heads";
   if (p.algorithm == Algorithm::nvls_tree && in.nodes == 1)
     return "NVLS tree needs more than one node; inside one, NVLS does it alone";
-  if (p.algorithm == Algorithm::nvls && in.nodes > 1)
-    return "NVLS between nodes needs CollNet (SHARP), and what the two do together is not part "
-           "of this model";
+  if (p.algorithm == Algorithm::nvls && in.nodes > 1) {
+    if (!in.collnet_refused.empty())
+      return "NVLS between nodes needs reduction in the network: " + in.collnet_refused;
+    if (p.collective != Collective::all_reduce) return network_gathers_refused(p.collective);
+  }
   if (p.collective != Collective::all_reduce && p.ranks_per_node() > in.nvls.channels)
     return fmt::format("NVLS gives every rank its own head for {}; there are {} ranks and {} heads",
                        name_of(p.collective), in.ranks, in.nvls.channels);
@@ -59,12 +67,7 @@ std::string direct_refused(const ModelPoint& p) {
                        in.most_node_ranks);
   if (in.collnet_direct.channels == 0)
     return "CollNet direct found no GPU with a NIC of its own that reduces";
-  if (p.collective != Collective::all_reduce)
-    return fmt::format(
-        "CollNet does {} only where the network plugin has it, which this model "
-        "does not assume",
-        name_of(p.collective));
-  return {};
+  return p.collective == Collective::all_reduce ? "" : network_gathers_refused(p.collective);
 }
 
 /// Algorithms of a collective, whatever the machine.

@@ -66,6 +66,13 @@ int NcclWiring::rank_of(int agent) const {
   return graphs.nodes[number / heads].ranks[number % heads];
 }
 
+bool NcclWiring::is_network_switch(int agent) const {
+  const bool nvls = algorithm_ == Algorithm::nvls || algorithm_ == Algorithm::nvls_tree;
+  const Graphs& graphs = context_.graphs;
+  const std::size_t nvswitches = nvls ? graphs.nodes.size() * std::max(1, graphs.nvls.channels) : 0;
+  return agent >= graphs.ranks() + static_cast<int>(nvswitches);
+}
+
 int NcclWiring::graph_channel(Port port) const {
   if (algorithm_ == Algorithm::ring)
     return port.stream % std::max(1, context_.graphs.ring.channels);
@@ -107,7 +114,7 @@ Way NcclWiring::collnet_way(int rank, bool towards, int channel) const {
   int net = -1;
   if (algorithm_ == Algorithm::collnet_chain) {
     net = kind.collnet_chain.inter[channel].first;
-  } else {
+  } else if (algorithm_ == Algorithm::collnet_direct) {
     const SearchGraph& direct = kind.collnet_direct;
     for (int c = direct.channels - 1; c >= 0; --c)
       if (direct.intra[c].front() == graphs.local_rank[rank]) net = direct.inter[c].first;
@@ -118,8 +125,8 @@ Way NcclWiring::collnet_way(int rank, bool towards, int channel) const {
 }
 
 Way NcclWiring::find_way(int from, int to, int channel) const {
-  if (over_collnet() && is_switch(from) != is_switch(to))
-    return collnet_way(is_switch(to) ? from : to, is_switch(to), channel);
+  if (is_network_switch(from) != is_network_switch(to))
+    return collnet_way(is_network_switch(to) ? from : to, is_network_switch(to), channel);
   const int a = rank_of(from), b = rank_of(to);
   if (is_switch(from) != is_switch(to))
     return routes_.to_switches(is_switch(to) ? a : b, is_switch(to));
@@ -150,8 +157,8 @@ Connection NcclWiring::connection(Port from, Port to) const {
   }
   // Inside a node the way does not depend on the channel.
   const bool to_or_from_switch = is_switch(from.agent) != is_switch(to.agent);
-  const int a = rank_of(from.agent), b = rank_of(to.agent);
-  const bool inside = !(over_collnet() && to_or_from_switch) && routes_.same_node(a, b);
+  const bool leaves = is_network_switch(from.agent) != is_network_switch(to.agent);
+  const bool inside = !leaves && routes_.same_node(rank_of(from.agent), rank_of(to.agent));
   const int channel = inside ? 0 : graph_channel(from);
   const Way& way = this->way({from.agent, to.agent, channel});
   connection.route = &way.route;
@@ -161,8 +168,9 @@ Connection NcclWiring::connection(Port from, Port to) const {
   if (way.transport == Transport::network)
     connection.latency += way.route.latency + context_.timing.stack;
   if (!to_or_from_switch) return connection;
-  if (over_collnet()) {
-    if (!is_switch(from.agent)) return connection;
+  if (leaves) {
+    connection.wire_expansion /= context_.timing.network_reduction;
+    if (!is_network_switch(from.agent)) return connection;
   } else {
     connection.latency = context_.timing.nvls_hop;
     connection.credits = kNvlsCredits;

@@ -34,14 +34,13 @@ class NcclWiring final : public Wiring {
   int graph_channel(Port port) const;
   Way find_way(int from, int to, int channel) const;
   Way collnet_way(int rank, bool towards, int channel) const;
-  bool over_collnet() const {
-    return algorithm_ == Algorithm::collnet_chain || algorithm_ == Algorithm::collnet_direct;
-  }
   Way network_way(int from, int to, int channel) const;
   const Way& way(Key key) const;
   int rank_of(int agent) const;
   int network_peers(const CollectiveCall& call) const;
   bool is_switch(int agent) const { return agent >= context_.graphs.ranks(); }
+  /// A switch of the network; NVSwitches, where there are any, come before.
+  bool is_network_switch(int agent) const;
 
   Context context_;
   RouteFinder routes_;

@@ -12,4 +12,11 @@ Result<std::unique_ptr<Schedule>> make_network_tree(const CollectiveCall& call,
                                                     const std::vector<TreeShape>& trees,
                                                     const Chunking& chunking);
 
+/// all_reduce by the switches of each island (see make_nvls) and, between islands, by those of the
+/// network: heads of equal index send their sums to the agent ranks + (islands x heads) + index,
+/// and get back that of all islands.
+Result<std::unique_ptr<Schedule>> make_network_nvls(const CollectiveCall& call, int channels,
+                                                    std::vector<std::vector<int>> islands,
+                                                    int heads_per_island, const Chunking& chunking);
+
 }  // namespace isleway

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "isleway/collective/network_tree.hpp"
 #include "unit/collective/prove.hpp"
 
 namespace isleway {
@@ -42,11 +43,31 @@ RC_GTEST_PROP(NvlsTree, IsRightForAnyIslandsHeadsAndChunking, ()) {
   for (auto& island : islands)
     for (int& rank : island) rank = order[rank];
   const std::int64_t chunk = 16 * *rc::gen::inRange(1, 20);
-  const auto nvls =
-      make_nvls(call, *rc::gen::inRange(1, 4), islands, *rc::gen::inRange(1, size + 1),
-                {chunk, *rc::gen::element(chunk, chunk / 2)}, *rc::gen::element(true, false));
-  RC_ASSERT(nvls.has_value());
-  RC_ASSERT(problem_with(call, **nvls, 1, random()) == std::string());
+  const Chunking chunking{chunk, *rc::gen::element(chunk, chunk / 2)};
+  const int channels = *rc::gen::inRange(1, 4), heads = *rc::gen::inRange(1, size + 1);
+  const bool registered = *rc::gen::element(true, false);
+  for (const auto& nvls : {make_nvls(call, channels, islands, heads, chunking, registered),
+                           make_network_nvls(call, channels, islands, heads, chunking)}) {
+    RC_ASSERT(nvls.has_value());
+    RC_ASSERT(problem_with(call, **nvls, 1, random()) == std::string());
+  }
+}
+
+TEST(NetworkNvls, HeadsSendTheirShareIntoTheNetworkAndGetItBack) {
+  const CollectiveCall call{Collective::all_reduce, {1 << 20, 4}, 12, 0};
+  const auto nvls = make_network_nvls(call, 2, islands_of(3, 4), 4, {1 << 16, 1 << 16});
+  ASSERT_TRUE(nvls) << nvls.error().text();
+  constexpr int kNetwork = 12 + 3 * 4;  // ranks, then the NVSwitches of each head
+  EXPECT_EQ((*nvls)->agents(), kNetwork + 4);
+  std::int64_t into = 0, out = 0;
+  (*nvls)->loads([&](const Load& load) {
+    if (load.to.agent >= kNetwork) into += load.bytes;
+    if (load.from.agent >= kNetwork) out += load.bytes;
+  });
+  EXPECT_EQ(into, 3 << 20);
+  EXPECT_EQ(out, 3 << 20);
+  EXPECT_FALSE(make_network_nvls({Collective::all_gather, {1 << 20, 4}, 12, 0}, 2, islands_of(3, 4),
+                                 4, {1 << 16, 1 << 16}));
 }
 
 /// Bytes between a rank and the switches, out and in.
