@@ -1,14 +1,17 @@
 // S3: this program's packet engine beside ns-3, on the same work, with both results.
 //
-//   network_compare [HOSTS...]      all four of 128 and 1024 hosts, or those with HOSTS hosts
+//   network_compare [alone] [HOSTS...]   128 and 1024 hosts, or HOSTS; alone: without ns-3
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <ctime>
 #include <numeric>
 #include <random>
 #include <set>
+#include <string_view>
+#include <thread>
 
 #include "isleway/engine/packet.hpp"
 #include "network_work.hpp"
@@ -31,7 +34,7 @@ std::shared_ptr<const Unit> host() {
   info.rate = Rate::gbits(400);
   nic.info = info;
   parts.devices = {cpu, gpu, nic};
-  for (const DeviceIndex device : {1, 2}) {
+  for (const DeviceIndex device : {DeviceIndex{1}, DeviceIndex{2}}) {
     Link link;
     link.kind = LinkKind::pcie;
     link.a = 0;
@@ -177,8 +180,13 @@ class Arrivals final : public Recorder {
 };
 
 struct Ours : NetworkResult {
-  std::uint64_t hops = 0;
+  std::uint64_t hops = 0, events = 0;
+  double wall_seconds = 0;  ///< on all cores
 };
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 Ours with_packets(const Work& work, const link::Rules& rules) {
   PacketOptions options;
@@ -191,12 +199,20 @@ Ours with_packets(const Work& work, const link::Rules& rules) {
   Arrivals arrivals(work.flows.size());
   const FlowsSchedule schedule(work);
   const FlowsWiring wiring(work);
-  const std::clock_t began = std::clock();
-  const Outcome outcome =
-      make_packet_engine(options, &arrivals)->run(work.fabric, schedule, wiring).value();
-  result.seconds = static_cast<double>(std::clock() - began) / CLOCKS_PER_SEC;
+  make_packet_engine(options, &arrivals)->run(work.fabric, schedule, wiring).value();
   result.finish_us = std::move(arrivals.finish_us);
+
+  options.threads = 1;
+  const std::clock_t began = std::clock();
+  const Outcome outcome = make_packet_engine(options)->run(work.fabric, schedule, wiring).value();
+  result.seconds = static_cast<double>(std::clock() - began) / CLOCKS_PER_SEC;
   for (const LinkCounters& one : outcome.counters) result.hops += one.counters.packets;
+  result.events = outcome.events;
+
+  options.threads = 0;
+  const double start = now();
+  make_packet_engine(options)->run(work.fabric, schedule, wiring).value();
+  result.wall_seconds = now() - start;
   return result;
 }
 
@@ -206,30 +222,41 @@ double mean(const std::vector<double>& values) {
 
 double last(const std::vector<double>& values) { return *std::ranges::max_element(values); }
 
-void compare(const Work& work, const link::Rules& rules) {
+struct Asked {
+  bool alone = false;
+  std::set<std::uint32_t> hosts;
+};
+
+void compare(const Work& work, const link::Rules& rules, bool alone) {
   const Ours ours = with_packets(work, rules);
-  const NetworkResult theirs = with_ns3(plain(work));
-  fmt::print("{:34} {:>9} {:8.3f} {:8.2f} {:8.2f} {:6.1f} {:9.1f} {:9.1f} {:9.1f} {:9.1f}\n",
-             work.name, ours.hops, ours.seconds,
-             static_cast<double>(ours.hops) / ours.seconds * 1e-6, theirs.seconds,
-             theirs.seconds / ours.seconds, mean(ours.finish_us), mean(theirs.finish_us),
-             last(ours.finish_us), last(theirs.finish_us));
+  fmt::print("{:32} {:>8} {:5.2f} {:7.3f} {:7.2f} {:7.3f}", work.name, ours.hops,
+             static_cast<double>(ours.events) / static_cast<double>(ours.hops), ours.seconds,
+             static_cast<double>(ours.hops) / ours.seconds * 1e-6, ours.wall_seconds);
+  if (!alone) {
+    const NetworkResult theirs = with_ns3(plain(work));
+    fmt::print(" {:7.2f} {:6.1f} {:8.1f} {:8.1f} {:8.1f} {:8.1f}", theirs.seconds,
+               theirs.seconds / ours.seconds, mean(ours.finish_us), mean(theirs.finish_us),
+               last(ours.finish_us), last(theirs.finish_us));
+  }
+  fmt::print("\n");
   std::fflush(stdout);
 }
 
-void compare_all(const std::set<std::uint32_t>& wanted) {
+void compare_all(const Asked& asked) {
   const auto rules =
       link::Rules::from(Parts::load(ISLEWAY_SOURCE_DIR "/machines/parts").value()).value();
-  constexpr const char* kTitles = "{:34} {:>9} {:>8} {:>8} {:>8} {:>6} {:>9} {:>9} {:>9} {:>9}\n";
-  fmt::print(fmt::runtime(kTitles), "flow completion times in us", "packet", "isleway", "million",
-             "ns-3", "", "mean", "ns-3's", "last", "ns-3's");
-  fmt::print(fmt::runtime(kTitles), "", "hops", "CPU s", "hops/s", "CPU s", "ratio", "", "", "",
-             "");
+  constexpr const char* kTitles =
+      "{:32} {:>8} {:>5} {:>7} {:>7} {:>7} {:>7} {:>6} {:>8} {:>8} {:>8} {:>8}\n";
+  fmt::print(fmt::runtime(kTitles), "flow completion times in us", "packet", "event", "isleway",
+             "million", "s with", "ns-3", "", "mean", "ns-3's", "last", "ns-3's");
+  fmt::print(fmt::runtime(kTitles), "", "hops", "s/hop", "CPU s", "hops/s",
+             fmt::format("{} thr.", std::thread::hardware_concurrency()), "CPU s", "ratio", "", "",
+             "", "");
   for (const std::uint32_t hosts : {128U, 1024U}) {
-    if (!wanted.empty() && !wanted.contains(hosts)) continue;
+    if (!asked.hosts.empty() && !asked.hosts.contains(hosts)) continue;
     for (const int tiers : {2, 3}) {
-      compare(permutation(hosts, tiers, 1 << 20), rules);
-      compare(incast(hosts, tiers, 1 << 20), rules);
+      compare(permutation(hosts, tiers, 1 << 20), rules, asked.alone);
+      compare(incast(hosts, tiers, 1 << 20), rules, asked.alone);
     }
   }
 }
@@ -238,8 +265,10 @@ void compare_all(const std::set<std::uint32_t>& wanted) {
 }  // namespace isleway::bench
 
 int main(int argc, char** argv) {
-  std::set<std::uint32_t> wanted;
-  for (int i = 1; i < argc; ++i)
-    wanted.insert(static_cast<std::uint32_t>(std::strtoul(argv[i], nullptr, 10)));
-  isleway::bench::compare_all(wanted);
+  isleway::bench::Asked asked;
+  for (int i = 1; i < argc; ++i) {
+    if (std::string_view(argv[i]) == "alone") asked.alone = true;
+    else asked.hosts.insert(static_cast<std::uint32_t>(std::strtoul(argv[i], nullptr, 10)));
+  }
+  isleway::bench::compare_all(asked);
 }

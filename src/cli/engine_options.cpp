@@ -16,6 +16,13 @@ void add_packet_options(OptionGroup& group, PacketFlags& flags) {
   group.add_with_default("--seed", flags.seed, "Of the wrong bits", "N");
   group.add_flag("--counters", flags.counters,
                  "With --engine packet: what the links counted, under NVML's names");
+  group
+      .add(
+          "--threads", flags.threads,
+          "With --engine packet: of one simulation (default: as many as there are cores, where the "
+          "network is large enough); the results do not depend on it",
+          "N")
+      ->check(CLI::Range(1, 1024));
 }
 
 Result<std::unique_ptr<Engine>> choose_engine(const std::string& name, const PacketFlags& flags,
@@ -28,6 +35,7 @@ Result<std::unique_ptr<Engine>> choose_engine(const std::string& name, const Pac
     options.rules = *std::move(rules);
     options.bit_error_rate = flags.bit_error_rate;
     options.seed = flags.seed;
+    options.threads = flags.threads;
     return make_packet_engine(options, trace);
   }
   if (name == "flow" && trace != nullptr) return make_flow_engine(speed_ups, trace);

@@ -21,12 +21,13 @@ struct PacketFlags {
   double bit_error_rate = 0;
   std::uint64_t seed = 1;
   bool counters = false;
+  int threads = 0;  ///< 0: as many as there are cores
 
   /// The links' counters are asked for.
   bool shows_counters() const { return counters || bit_error_rate > 0; }
 };
 
-/// --ber, --seed, --counters.
+/// --ber, --seed, --counters, --threads.
 void add_packet_options(OptionGroup& group, PacketFlags& flags);
 
 /// By name. Error: no such engine, or flags that it cannot heed. `trace` may be null.

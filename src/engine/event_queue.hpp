@@ -28,9 +28,9 @@ class EventQueue {
 
   /// Goes to the next time at which there is an event: the present one unless pop() has given
   /// all of it. `wanted` tells events that still count from those to forget. kNever when none is
-  /// left.
+  /// left before `limit`; then the present time stays, and later() is when the next one is.
   template <class Wanted>
-  std::int64_t advance(Wanted wanted) {
+  std::int64_t advance(Wanted wanted, std::int64_t limit = kNever) {
     if (next_ < buckets_[0].size()) return now_;
     buckets_[0].clear();
     next_ = 0;
@@ -48,13 +48,21 @@ class EventQueue {
       }
       bucket.resize(kept);
       if (kept == 0) continue;
+      if (earliest >= limit) {
+        filled_ |= std::uint64_t{1} << first;
+        later_ = earliest;
+        return kNever;
+      }
       now_ = earliest;
       for (const Event& event : bucket) put(event);
       bucket.clear();
       return now_;
     }
+    later_ = kNever;
     return kNever;
   }
+  /// After advance() gave kNever: the time of the next event; kNever without any.
+  std::int64_t later() const { return later_; }
 
   /// The next event of the present time; null when there is none. Valid until the next push.
   const Event* pop() { return next_ < buckets_[0].size() ? &buckets_[0][next_++] : nullptr; }
@@ -92,7 +100,7 @@ class EventQueue {
 
   std::array<std::vector<Event>, 64> buckets_;  ///< times have 63 bits
   std::uint64_t filled_ = 0;                    ///< which buckets hold something
-  std::int64_t now_ = 0;
+  std::int64_t now_ = 0, later_ = kNever;
   std::size_t next_ = 0;
 };
 

@@ -21,9 +21,10 @@ Port Programs::port(StreamId stream) const {
 }
 
 Result<void> Programs::load_all() {
-  const std::int64_t all = folded_ != nullptr
-                               ? static_cast<std::int64_t>(folded_->chosen.size())
-                               : std::int64_t{schedule_.agents()} * schedule_.streams();
+  const std::int64_t all =
+      folded_ != nullptr
+          ? static_cast<std::int64_t>(std::min(folded_->running, folded_->chosen.size()))
+          : std::int64_t{schedule_.agents()} * schedule_.streams();
   if (all > kMostStreams)
     return fail(fmt::format("{} streams are too many to simulate one by one", all),
                 fmt::format("at most {}", kMostStreams), "use the analytic engine");
@@ -43,7 +44,7 @@ PipeId Programs::find_pipe(PipeKey key) {
   if (folded_ != nullptr) {
     if (const auto found = folded_->pipe_of.find(key); found != folded_->pipe_of.end())
       return found->second;
-    error_ = Error{{}, "streams of one role differ", "", ""};
+    error_ = Error{{}, "streams name others than their roles and loads say", "", ""};
     return 0;
   }
   const auto [found, is_new] = pipe_of_.try_emplace(key, static_cast<PipeId>(pipes_.size()));
@@ -142,14 +143,20 @@ void Programs::arrive(PipeId id) {
   fulfil(pipe.to);
 }
 
+void Programs::credit(PipeId id) {
+  Pipe& pipe = pipes_[id];
+  --pipe.unconsumed;
+  if (!pipe.sender_waits) return;
+  pipe.sender_waits = false;
+  fulfil(pipe.from);
+}
+
 bool Programs::end(StreamId id) {
   const Stream& stream = streams_[id];
   for (std::uint32_t i = 0; i < stream.receives; ++i) {
-    Pipe& pipe = pipes_[peers_[stream.first_peer + i].pipe];
-    --pipe.unconsumed;
-    if (!pipe.sender_waits) continue;
-    pipe.sender_waits = false;
-    fulfil(pipe.from);
+    const PipeId pipe = peers_[stream.first_peer + i].pipe;
+    if (credits_ == Credits::told) consumed_.push_back(pipe);
+    else credit(pipe);
   }
   return next(id);
 }

@@ -33,7 +33,9 @@ inline PipeKey pipe_key(StreamId from, StreamId to) { return std::uint64_t{from}
 
 /// Only some of a schedule's streams, each of which stands for all that do the same.
 struct FoldedStreams {
-  std::vector<StreamId> chosen;     ///< which streams of the schedule run
+  std::vector<StreamId> chosen;  ///< which streams of the schedule run
+  /// Those that follow in `chosen` run elsewhere and only have names here.
+  std::size_t running = SIZE_MAX;
   std::vector<StreamId> stands_in;  ///< by stream of the schedule: place in `chosen`
   std::vector<Pipe> pipes;          ///< `from` and `to` are places in `chosen`
   /// By the names that the programs of the chosen streams use.
@@ -45,9 +47,14 @@ struct FoldedStreams {
 /// credits; ending consumes the messages, which gives their senders the credits back.
 class Programs {
  public:
+  /// What becomes of the credit of a message that was consumed: its sender has it at once, or the
+  /// caller is told and gives it.
+  enum class Credits : std::uint8_t { at_once, told };
+
   /// `folded` may be null: all streams run. Otherwise streams are places in `chosen`.
-  Programs(const Schedule& schedule, const Wiring& wiring, const FoldedStreams* folded = nullptr)
-      : schedule_(schedule), wiring_(wiring), folded_(folded) {}
+  Programs(const Schedule& schedule, const Wiring& wiring, const FoldedStreams* folded = nullptr,
+           Credits credits = Credits::at_once)
+      : schedule_(schedule), wiring_(wiring), folded_(folded), credits_(credits) {}
 
   /// Brings every stream to its first action. Again after all has ended: starts anew. Error:
   /// too many streams to hold.
@@ -59,6 +66,10 @@ class Programs {
 
   void begin(StreamId stream);
   void arrive(PipeId pipe);
+  /// The sender may have one more message under way.
+  void credit(PipeId pipe);
+  /// Where credits are told: of which pipes a message was consumed; the caller clears the list.
+  std::vector<PipeId>& consumed() { return consumed_; }
   /// Ends the action that began, and goes on to the next. False: error() says what is wrong
   /// with that. (A Result for each of a million actions costs as much as the action.)
   [[nodiscard]] bool end(StreamId stream);
@@ -128,11 +139,13 @@ class Programs {
   const Schedule& schedule_;
   const Wiring& wiring_;
   const FoldedStreams* folded_;
+  Credits credits_;
   std::vector<Stream> streams_;
   std::vector<Peer> peers_;
   std::vector<Pipe> pipes_;
   std::unordered_map<PipeKey, PipeId> pipe_of_;
   std::vector<StreamId> ready_;
+  std::vector<PipeId> consumed_;
   std::size_t left_ = 0;
   Action action_;
   std::optional<Error> error_;

@@ -11,9 +11,11 @@ namespace isleway {
 
 class Recording {
  public:
-  /// `start`: added to all times.
-  explicit Recording(Recorder* recorder, Time start = Time()) : recorder_(recorder), start_(start) {
-    if (recorder_ != nullptr) recorder_->run_begins();
+  /// `start`: added to all times. `part`: of a run that others record as well, and whose beginning
+  /// they tell.
+  explicit Recording(Recorder* recorder, Time start = Time(), bool part = false)
+      : recorder_(recorder), start_(start) {
+    if (recorder_ != nullptr && !part) recorder_->run_begins();
   }
 
   void began(StreamId stream, std::int64_t now) {

@@ -24,6 +24,9 @@ struct PacketOptions {
   bool whole_when_alone = true;
   /// Otherwise as the network's technology has it: Ethernet hashes, others adapt.
   std::optional<link::Spreading> spreading;
+  /// That share one simulation, where the network is large enough to divide; 0: as many as there
+  /// are cores. The outcome does not depend on it.
+  int threads = 0;
   /// Credits, pauses, marks. Without, buffers hold whatever comes.
   bool flow_control = true;
 };

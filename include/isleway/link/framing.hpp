@@ -14,6 +14,8 @@ struct Framing {
   int header = 0;
   int unit = 1;
 
+  friend bool operator==(const Framing&, const Framing&) = default;
+
   std::int64_t packets(std::int64_t bytes) const { return (bytes + payload - 1) / payload; }
   std::int64_t wire_bytes(std::int64_t bytes) const {
     const std::int64_t rest = bytes % payload;

@@ -2,189 +2,182 @@
 #include "isleway/engine/packet.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <thread>
 
 #include "engine/link_use.hpp"
-#include "engine/packet/transport.hpp"
-#include "engine/programs.hpp"
-#include "engine/recording.hpp"
+#include "engine/packet/region.hpp"
 
 namespace isleway {
 namespace {
 
-/// As in the flow engine, an action begins, its sender is busy for the dearest overhead, then
-/// all its sends leave at once, and it ends with the last of them.
 class PacketSimulation {
  public:
   PacketSimulation(const PacketOptions& options, const Fabric& fabric, const Schedule& schedule,
-                   const Wiring& wiring, Recorder* recorder)
-      : wiring_(wiring),
-        record_(recorder, wiring.start()),
-        links_(fabric),
-        transport_(fabric, options, queue_),
-        programs_(schedule, wiring),
-        streams_(schedule.streams()),
-        at_work_(static_cast<std::size_t>(schedule.ranks())) {}
+                   const Wiring& wiring, Recorder* recorder, Division division)
+      : options_(options),
+        fabric_(fabric),
+        schedule_(schedule),
+        wiring_(wiring),
+        recorder_(recorder),
+        division_(std::move(division)),
+        wires_(fabric, options, division_.regions),
+        post_(division_.regions.count()),
+        shared_{schedule, wiring, wires_, post_, recorder, regions_} {}
 
   Result<Outcome> run();
 
  private:
-  /// From the beginning of a rank's first action to the end of its last.
-  struct Span {
-    std::int64_t begin = -1, end = 0;
-  };
-  struct Flow {
-    PipeId pipe = 0;
-    LinkUse::Way way = LinkUse::kLocal;
+  Result<void> make_regions();
+  Result<void> connect(const Division::Made& made, std::size_t number);
+  std::vector<std::unique_ptr<FoldedStreams>> streams_by_region();
+  unsigned threads() const;
+  std::int64_t moving() const;
+  Outcome outcome();
+
+  /// A connection's pipe where its sender is, and where its receiver is.
+  struct Pipes {
+    PipeId from, to;
   };
 
-  Result<void> begin_ready();
-  Result<void> start_sends(StreamId stream);
-  Result<void> sent(PipeId pipe);
-  Result<void> end(StreamId stream);
-  Result<void> handle(const PacketEvent& event);
-  Result<Transport::ConnectionId> connection_of(PipeId pipe);
-  Span* at_work(StreamId stream) {
-    const std::size_t agent = stream / static_cast<StreamId>(streams_);
-    return agent < at_work_.size() ? &at_work_[agent] : nullptr;
-  }
-  Outcome outcome() const;
-
+  const PacketOptions& options_;
+  const Fabric& fabric_;
+  const Schedule& schedule_;
   const Wiring& wiring_;
-  Recording record_;
-  LinkUse links_;
-  Transport::Queue queue_;
-  Transport transport_;
-  Programs programs_;
-  int streams_;
-  std::vector<Span> at_work_;                         ///< by rank
-  std::vector<Flow> flows_;                           ///< by the transport's connection
-  std::vector<Transport::ConnectionId> connections_;  ///< by pipe
-  std::vector<StreamId> beginning_;
-  std::size_t moving_ = 0;  ///< messages that have not left
-  std::uint64_t events_ = 0;
-  std::int64_t now_ = 0, last_end_ = 0, idle_ = 0;
+  Recorder* recorder_;
+  Division division_;
+  Wires wires_;
+  Post post_;
+  std::vector<std::unique_ptr<RegionSimulation>> regions_;
+  std::vector<Pipes> pipes_;  ///< by connection of the division
+  RegionSimulation::Shared shared_;
 };
 
-Result<void> PacketSimulation::begin_ready() {
-  // Beginning and ending actions that take no time makes others ready within the tick.
-  while (!programs_.ready().empty()) {
-    beginning_.swap(programs_.ready());
-    programs_.ready().clear();
-    for (const StreamId stream : beginning_) {
-      programs_.begin(stream);
-      record_.began(stream, now_);
-      if (Span* span = at_work(stream); span != nullptr && span->begin < 0) span->begin = now_;
-      std::int64_t busy = 0;
-      for (std::size_t i = 0; i < programs_.sends(stream); ++i)
-        busy =
-            std::max(busy, programs_.pipe(programs_.send_pipe(stream, i)).connection.overhead.ps());
-      if (const auto [bytes, reduces] = programs_.own_bytes(stream); bytes > 0)
-        busy += transfer_time(Bytes(bytes), wiring_.own_rate(reduces)).ps();
-      if (busy > 0) queue_.push({now_ + busy, stream, PacketEvent::act, 0});
-      else if (auto started = start_sends(stream); !started) return started;
-    }
+/// Which streams live in which region, and the pipes that they know of: one between regions is
+/// in both.
+std::vector<std::unique_ptr<FoldedStreams>> PacketSimulation::streams_by_region() {
+  const std::uint32_t count = division_.regions.count();
+  const auto streams = static_cast<StreamId>(schedule_.streams());
+  std::vector<std::unique_ptr<FoldedStreams>> all;
+  std::vector<std::unordered_map<StreamId, StreamId>> places(count);
+  for (std::uint32_t r = 0; r < count; ++r) all.push_back(std::make_unique<FoldedStreams>());
+  const auto place = [&](std::uint32_t region, Port port) {
+    const StreamId stream =
+        static_cast<StreamId>(port.agent) * streams + static_cast<StreamId>(port.stream);
+    std::vector<StreamId>& chosen = all[region]->chosen;
+    const auto [found, is_new] =
+        places[region].try_emplace(stream, static_cast<StreamId>(chosen.size()));
+    if (is_new) chosen.push_back(stream);
+    return found->second;
+  };
+  for (std::int32_t agent = 0; agent < schedule_.agents(); ++agent)
+    for (std::int32_t s = 0; s < schedule_.streams(); ++s)
+      place(division_.of_agent[static_cast<std::size_t>(agent)], {agent, s});
+  for (auto& one : all) one->running = one->chosen.size();
+  for (const Division::Made& made : division_.connections) {
+    const auto add = [&](std::uint32_t region) {
+      FoldedStreams& folded = *all[region];
+      Pipe pipe;
+      pipe.from = place(region, made.from);
+      pipe.to = place(region, made.to);
+      pipe.connection = made.connection;
+      const auto id = static_cast<PipeId>(folded.pipes.size());
+      folded.pipe_of.emplace(pipe_key(folded.chosen[pipe.from], folded.chosen[pipe.to]), id);
+      folded.pipes.push_back(pipe);
+      return id;
+    };
+    const std::uint32_t from = division_.of_agent[static_cast<std::size_t>(made.from.agent)];
+    const std::uint32_t to = division_.of_agent[static_cast<std::size_t>(made.to.agent)];
+    const PipeId sender = add(from);
+    pipes_.push_back({sender, from == to ? sender : add(to)});
   }
+  return all;
+}
+
+Result<void> PacketSimulation::connect(const Division::Made& made, std::size_t number) {
+  const std::uint32_t from = division_.of_agent[static_cast<std::size_t>(made.from.agent)];
+  const std::uint32_t to = division_.of_agent[static_cast<std::size_t>(made.to.agent)];
+  const auto sender = regions_[from]->connect(pipes_[number].from);
+  if (!sender) return tl::unexpected(sender.error());
+  if (from == to) return {};
+  const auto receiver = regions_[to]->connect(pipes_[number].to);
+  if (!receiver) return tl::unexpected(receiver.error());
+  regions_[from]->join(*sender, {to, *receiver});
+  regions_[to]->join(*receiver, {from, *sender});
   return {};
 }
 
-Result<Transport::ConnectionId> PacketSimulation::connection_of(PipeId id) {
-  if (connections_.size() <= id) connections_.resize(id + 1, UINT32_MAX);
-  if (connections_[id] != UINT32_MAX) return connections_[id];
-  const Connection& c = programs_.pipe(id).connection;
-  const auto made = transport_.connect(c);
-  if (!made) return tl::unexpected(made.error());
-  flows_.push_back({id, links_.way(c.route, c.mover)});
-  return connections_[id] = *made;
-}
-
-Result<void> PacketSimulation::start_sends(StreamId stream) {
-  const std::size_t sends = programs_.sends(stream);
-  if (sends == 0) return end(stream);
-  programs_.flowing(stream) = static_cast<std::uint32_t>(sends);
-  const auto payload = static_cast<double>(programs_.bytes(stream));
-  for (std::size_t i = 0; i < sends; ++i) {
-    const PipeId id = programs_.send_pipe(stream, i);
-    const auto connection = connection_of(id);
-    if (!connection) return tl::unexpected(connection.error());
-    const Connection& c = programs_.pipe(id).connection;
-    const auto bytes = static_cast<std::int64_t>(std::ceil(payload * c.wire_expansion));
-    if (bytes > 0) {
-      ++moving_;
-      record_.sends(programs_, id, static_cast<double>(bytes), now_);
-      links_.add(flows_[*connection].way, static_cast<double>(bytes));
-      transport_.send(*connection, bytes, now_);
-    } else {
-      queue_.push({now_ + c.latency.ps(), *connection, PacketEvent::arrived, 0});
-      if (auto result = sent(id); !result) return result;
-    }
+Result<void> PacketSimulation::make_regions() {
+  if (recorder_ != nullptr) recorder_->run_begins();
+  if (division_.regions.count() == 1) {
+    regions_.push_back(std::make_unique<RegionSimulation>(shared_, 0, nullptr));
+    return {};
   }
+  auto streams = streams_by_region();
+  for (std::uint32_t r = 0; r < division_.regions.count(); ++r)
+    regions_.push_back(std::make_unique<RegionSimulation>(shared_, r, std::move(streams[r])));
+  // While nothing runs, so that ports and ways are there when regions run beside one another.
+  for (std::size_t i = 0; i < division_.connections.size(); ++i)
+    if (auto connected = connect(division_.connections[i], i); !connected) return connected;
   return {};
 }
 
-Result<void> PacketSimulation::sent(PipeId id) {
-  const StreamId sender = programs_.pipe(id).from;
-  record_.sent(id, now_);
-  return --programs_.flowing(sender) == 0 ? end(sender) : Result<void>{};
-}
-
-Result<void> PacketSimulation::end(StreamId stream) {
-  last_end_ = now_;
-  record_.ended(programs_, stream, now_);
-  if (Span* span = at_work(stream)) span->end = now_;
-  if (!programs_.end(stream)) return tl::unexpected(programs_.error());
-  return {};
-}
-
-Result<void> PacketSimulation::handle(const PacketEvent& event) {
-  ++events_;
-  switch (event.kind) {
-    case PacketEvent::act: return start_sends(event.id);
-    case PacketEvent::arrived:
-      record_.arrived(flows_[event.id].pipe, now_);
-      programs_.arrive(flows_[event.id].pipe);
-      return {};
-    case PacketEvent::sent: --moving_; return sent(flows_[event.id].pipe);
-    default: transport_.handle(event); return {};
-  }
+unsigned PacketSimulation::threads() const {
+  if (recorder_ != nullptr) return 1;
+  const unsigned wanted = options_.threads > 0 ? static_cast<unsigned>(options_.threads)
+                                               : std::thread::hardware_concurrency();
+  return std::clamp(wanted, 1U, division_.regions.count());
 }
 
 Result<Outcome> PacketSimulation::run() {
-  if (auto loaded = programs_.load_all(); !loaded) return tl::unexpected(loaded.error());
-  if (auto begun = begin_ready(); !begun) return tl::unexpected(begun.error());
-  const auto all = [](const PacketEvent&) { return true; };
-  for (std::int64_t time; (time = queue_.advance(all)) != kNever;) {
-    if (moving_ == 0) idle_ += time - now_;
-    now_ = time;
-    while (const PacketEvent* next = queue_.pop()) {
-      const PacketEvent event = *next;
-      if (auto handled = handle(event); !handled) return tl::unexpected(handled.error());
-      if (programs_.ready().empty()) continue;
-      if (auto begun = begin_ready(); !begun) return tl::unexpected(begun.error());
-    }
-    if (!transport_.dead_link().empty())
-      return fail(transport_.dead_link() + " carries nothing: every packet arrives damaged",
-                  "a lower bit error rate");
-  }
-  if (!programs_.finished()) return tl::unexpected(programs_.stuck());
+  if (auto made = make_regions(); !made) return tl::unexpected(made.error());
+  std::vector<Process*> processes;
+  for (const auto& region : regions_) processes.push_back(region.get());
+  run_windows(processes, division_.regions.lookahead(), threads());
+  for (const auto& region : regions_)
+    if (region->error()) return tl::unexpected(*region->error());
+  for (const auto& region : regions_)
+    if (const auto stuck = region->stuck()) return tl::unexpected(*stuck);
   return outcome();
 }
 
-Outcome PacketSimulation::outcome() const {
+/// How long a message was leaving anywhere.
+std::int64_t PacketSimulation::moving() const {
+  std::vector<RegionSimulation::Moving> all;
+  for (const auto& region : regions_)
+    all.insert(all.end(), region->moving().begin(), region->moving().end());
+  std::ranges::sort(all, {}, &RegionSimulation::Moving::begin);
+  std::int64_t sum = 0, until = 0;
+  for (const auto& [begin, end] : all) {
+    sum += std::max<std::int64_t>(0, end - std::max(begin, until));
+    until = std::max(until, end);
+  }
+  return sum;
+}
+
+Outcome PacketSimulation::outcome() {
   Outcome result;
   const Time around = wiring_.start() + wiring_.finish();
-  result.time = around + Time::ps(last_end_);
-  std::int64_t busy = 0;
-  for (const Span& span : at_work_)
-    busy = std::max(busy, span.end - std::max<std::int64_t>(span.begin, 0));
+  std::int64_t end = 0, busy = 0, last = 0;
+  double bytes = 0, capped = 0;
+  LinkUse links(fabric_);
+  for (const auto& region : regions_) {
+    end = std::max(end, region->last_end());
+    busy = std::max(busy, region->busiest());
+    last = std::max(last, region->last_event());
+    result.events += region->events();
+    bytes += region->transport().bytes();
+    capped += region->transport().capped_bytes();
+    for (const auto& sent : region->sent())
+      links.add(links.way(sent.route, sent.mover), sent.bytes);
+  }
+  result.time = around + Time::ps(end);
   result.busy = around + Time::ps(busy);
-  result.events = events_;
-  result.limited_by_sender = transport_.capped_share() > 0.5;
+  result.limited_by_sender = capped > 0.5 * bytes;
   if (result.time > Time())
-    result.latency_share = static_cast<double>((around + Time::ps(idle_)).ps()) /
+    result.latency_share = static_cast<double>((around + Time::ps(last - moving())).ps()) /
                            static_cast<double>(result.time.ps());
-  links_.report(result);
-  result.counters = transport_.ports().counters();
+  links.report(result);
+  result.counters = wires_.ports().counters();
   return result;
 }
 
@@ -195,7 +188,10 @@ class PacketEngine final : public Engine {
   std::string name() const override { return "packet"; }
   Result<Outcome> run(const Fabric& fabric, const Schedule& schedule,
                       const Wiring& wiring) const override {
-    return PacketSimulation(options_, fabric, schedule, wiring, recorder_).run();
+    auto division = divide(fabric, schedule, wiring);
+    if (!division) return tl::unexpected(division.error());
+    return PacketSimulation(options_, fabric, schedule, wiring, recorder_, *std::move(division))
+        .run();
   }
 
  private:

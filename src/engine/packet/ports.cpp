@@ -32,6 +32,12 @@ Lane& CablePort::lane_from(PortId input) {
   return *lane;
 }
 
+void CablePort::hear_of(const CreditReturn& back) {
+  returns.push_back(back);
+  for (std::size_t i = returns.size() - 1; i > 0 && returns[i - 1].at > returns[i].at; --i)
+    std::swap(returns[i - 1], returns[i]);
+}
+
 bool Ports::ethernet(const Link& link) const {
   return link.kind == LinkKind::network && fabric_.network().plan().technology == "ethernet";
 }
@@ -42,7 +48,7 @@ link::Spreading Ports::spreading(const Link& link) const {
   return ethernet(link) ? link::Spreading::hashed : link::Spreading::adaptive;
 }
 
-void Ports::add_port(LinkId id, const Link& link, bool forward, double cables) {
+void Ports::add_port(LinkId id, const Link& link, bool forward, double cables, bool choice) {
   CablePort port;
   port.link = id;
   port.forward = forward;
@@ -53,6 +59,8 @@ void Ports::add_port(LinkId id, const Link& link, bool forward, double cables) {
   if (link.kind == LinkKind::nvlink && options_.bit_error_rate > 0)
     port.errors = link::BitErrors(options_.bit_error_rate, options_.seed,
                                   std::uint64_t{id} << 1 | (forward ? 1 : 0));
+  port.faulty = port.errors.possible();
+  port.has_choice = choice;
   if (options_.flow_control) {
     // A round trip at line rate, and what may be under way when it is noticed that it is full.
     const double round_trip = 2 * static_cast<double>(port.latency) * port.rate;
@@ -88,12 +96,13 @@ std::uint32_t Ports::bundle(LinkId id, bool forward) {
   const Link& link = fabric_.link(id);
   Bundle bundle;
   bundle.spreading = spreading(link);
+  bundle.region = regions_.of(id);
   bundle.first = static_cast<PortId>(ports_.size());
   const bool striped = bundle.spreading == link::Spreading::striped;
   bundle.count = striped ? 1U : std::max<std::uint32_t>(1, link.count);
   if (!striped) set_members(id, forward, bundle);
   for (std::uint32_t i = 0; i < bundle.count; ++i)
-    add_port(id, link, forward, striped ? link.count : 1);
+    add_port(id, link, forward, striped ? link.count : 1, bundle.count > 1);
   bundles_.push_back(bundle);
 
   // Acknowledgements and credits of copy engines take room in the other direction.
@@ -107,13 +116,9 @@ std::uint32_t Ports::bundle(LinkId id, bool forward) {
   return number;
 }
 
-PortId Ports::choose(std::uint32_t id, std::uint32_t& member, std::uint64_t flow,
-                     std::int64_t now) {
+PortId Ports::choose_among(std::uint32_t id, std::uint32_t& member, std::uint32_t flow,
+                           std::int64_t now) {
   Bundle& bundle = bundles_[id];
-  if (bundle.count == 1) {
-    member = 0;
-    return bundle.first;
-  }
   // Cable i joins member i mod n of the group at each of its ends, as a plane of spines is
   // cabled to a plane of cores.
   const std::uint32_t first = member % bundle.from_members % bundle.count;
@@ -126,17 +131,18 @@ PortId Ports::choose(std::uint32_t id, std::uint32_t& member, std::uint64_t flow
     // The shortest queue; among equals any, lest switches that do the same in step meet.
     const auto start =
         static_cast<std::uint32_t>(scattered(std::uint64_t{id} << 32 | bundle.turn++) % choices);
+    const std::int64_t* until = busy_until_.data() + bundle.first + first;
+    const std::size_t stride = bundle.from_members;
     std::int64_t best = INT64_MAX;
-    for (std::uint32_t i = 0; i < choices; ++i) {
-      std::uint32_t candidate = start + i;
-      if (candidate >= choices) candidate -= choices;
-      const std::int64_t until =
-          busy_until_[bundle.first + first + candidate * bundle.from_members];
-      if (until >= best) continue;
-      best = until;
-      taken = candidate;
-      if (until <= now) break;  // free already
-    }
+    const auto look = [&](std::uint32_t begin, std::uint32_t end) {
+      for (std::uint32_t i = begin; i < end && best > now; ++i)  // not beyond one that is free
+        if (until[i * stride] < best) {
+          best = until[i * stride];
+          taken = i;
+        }
+    };
+    look(start, choices);
+    look(0, start);
   }
   const std::uint32_t cable = first + taken * bundle.from_members;
   member = cable % bundle.to_members;

@@ -2,34 +2,41 @@
 #pragma once
 
 #include <cstddef>
-#include <vector>
+#include <cstdint>
+#include <memory>
 
 namespace isleway {
 
+/// Small, since there are many that are empty.
 template <class T>
 class Ring {
  public:
   bool empty() const { return count_ == 0; }
   std::size_t size() const { return count_; }
   T& front() { return slots_[first_]; }
+  /// Number `i` from the front.
+  T& operator[](std::size_t i) { return slots_[(first_ + i) & (room_ - 1)]; }
   void push_back(const T& value) {
-    if (count_ == slots_.size()) grow();
-    slots_[(first_ + count_++) & (slots_.size() - 1)] = value;
+    if (count_ == room_) grow();
+    slots_[(first_ + count_++) & (room_ - 1)] = value;
   }
   void pop_front() {
-    first_ = (first_ + 1) & (slots_.size() - 1);
+    first_ = (first_ + 1) & (room_ - 1);
     --count_;
   }
 
  private:
   void grow() {
-    std::vector<T> larger(slots_.empty() ? 4 : 2 * slots_.size());
-    for (std::size_t i = 0; i < count_; ++i) larger[i] = slots_[(first_ + i) & (slots_.size() - 1)];
+    const std::uint32_t room = room_ == 0 ? 4 : 2 * room_;
+    auto larger = std::make_unique<T[]>(room);
+    for (std::uint32_t i = 0; i < count_; ++i) larger[i] = (*this)[i];
     slots_ = std::move(larger);
+    room_ = room;
     first_ = 0;
   }
-  std::vector<T> slots_;  ///< a power of two of them, or none
-  std::size_t first_ = 0, count_ = 0;
+  std::unique_ptr<T[]> slots_;
+  std::uint32_t room_ = 0;  ///< a power of two, or none
+  std::uint32_t first_ = 0, count_ = 0;
 };
 
 }  // namespace isleway

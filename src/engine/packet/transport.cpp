@@ -12,153 +12,100 @@ constexpr double kPicoseconds = 1e12;
 // About 1 GiB of them; beyond that the flow engine is the tool.
 constexpr std::size_t kMostStrands = std::size_t{1} << 22;
 
-/// To the nearest; never negative.
-std::int64_t whole_ps(double ps) { return static_cast<std::int64_t>(ps + 0.5); }
-
 }  // namespace
-
-std::int64_t Transport::PathHop::time_of(std::int64_t bytes) const {
-  return whole_ps(static_cast<double>(framing.wire_bytes(bytes)) * ps_per_byte);
-}
-
-std::int64_t Transport::PathHop::unit_time(std::int64_t bytes) const {
-  const std::int64_t unit = whole_packets
-                                ? framing.wire_bytes(std::min<std::int64_t>(bytes, framing.payload))
-                                : framing.header;
-  return whole_ps(static_cast<double>(unit) * ps_per_byte);
-}
 
 void Transport::at(double time, PacketEvent::Kind kind, std::uint32_t id, std::uint32_t version) {
   at(std::max(now_, static_cast<std::int64_t>(std::ceil(time))), kind, id, version);
 }
 
-Result<Transport::PathHop> Transport::path_hop(const Hop& hop, Mover mover, std::uint32_t channel) {
-  const Link& link = fabric_.link(hop.link);
-  PathHop out;
-  out.bundle = ports_.bundle(hop.link, hop.forward);
-  out.channel = std::min<std::uint32_t>(channel, kVirtualChannels - 1);
-  out.latency = link.latency.ps();
-  const CablePort& port = ports_[ports_.bundle(out.bundle).first];
-  out.framing = options_.rules.framing(link, mover == Mover::copy_engine, port.ethernet);
-  out.whole_packets = port.ethernet;
-  const double efficiency =
-      mover == Mover::copy_engine ? link.efficiency.copy_engine : link.efficiency.sm;
-  if (mover == Mover::copy_engine) out.reverse_cost = port.reverse_cost;
-  const double payload_rate = port.rate * efficiency;
-  if (payload_rate <= 0)
-    return fail("a transfer never ends: " + fabric_.link_name(hop.link) + " carries nothing",
-                "links that are up on every route");
-  // Full packets get exactly the share of the link that is measured; headers are part of what
-  // is lost.
-  out.ps_per_byte = out.framing.efficiency() / payload_rate;
-  return out;
-}
-
-Result<const Transport::PathSet*> Transport::path_set(const Connection& connection) {
-  const auto [found, is_new] =
-      path_sets_.try_emplace({connection.route, connection.mover}, PathSet{});
-  if (!is_new) return &found->second;
-  auto planes = plane_paths(ends_, *connection.route);
-  if (!planes) return tl::unexpected(planes.error());
-  for (const PlanePath& plane : *planes) {
-    Path path;
-    path.share = plane.share;
-    for (const Hop& hop : plane.hops) {
-      auto made = path_hop(hop, connection.mover, static_cast<std::uint32_t>(path.hops.size()));
-      if (!made) return tl::unexpected(made.error());
-      path.latency += made->latency;
-      path.unit_bytes = std::max<std::int64_t>(path.unit_bytes, made->framing.payload);
-      path.fixed = path.fixed && ports_.bundle(made->bundle).count == 1;
-      path.hops.push_back(*made);
-    }
-    if (path.hops.empty()) continue;
-    path.hops.back().last = true;
-    found->second.push_back(std::move(path));
-  }
-  return &found->second;
-}
-
-Result<Transport::ConnectionId> Transport::connect(const Connection& connection) {
-  ConnectionState state;
-  state.latency = connection.latency.ps();
+Result<EndId> Transport::connect(const Connection& connection) {
+  End end;
+  end.latency = connection.latency.ps();
   const double cap = connection.cap.bytes_per_second() * connection.wire_expansion;
-  if (std::isfinite(cap)) state.pace = kPicoseconds / cap;
-  state.first_strand = static_cast<StrandId>(strands_.size());
-  const auto id = static_cast<ConnectionId>(connections_.size());
+  if (std::isfinite(cap)) end.pace = kPicoseconds / cap;
+  end.first_strand = static_cast<StrandId>(strands_.size());
+  const auto id = static_cast<EndId>(ends_.size());
+  end.other = {region_, id};
   if (connection.route != nullptr) {
-    const auto paths = path_set(connection);
+    const auto paths = wires_.paths(connection);
     if (!paths) return tl::unexpected(paths.error());
     if (strands_.size() + (*paths)->size() > kMostStrands)
       return fail("there are too many connections to simulate their packets",
                   fmt::format("at most {} connections times planes", kMostStrands),
                   "use the flow engine");
-    bool ethernet = false;
-    double line = 0;
-    for (const Path& path : **paths) {
-      Strand strand;
-      strand.connection = id;
-      strand.path = &path;
-      strands_.push_back(std::move(strand));
-      if (path.latency > 0)
-        state.latency_share =
-            std::min(state.latency_share, static_cast<float>(static_cast<double>(state.latency) /
-                                                             static_cast<double>(path.latency)));
-      for (const PathHop& hop : path.hops) {
-        const CablePort& port = ports_[ports_.bundle(hop.bundle).first];
-        ethernet = ethernet || port.ethernet;
-        if (port.ethernet) line = line == 0 ? port.rate : std::min(line, port.rate);
-      }
-    }
-    if (ethernet && options_.flow_control)
-      state.rate_control.emplace(options_.rules.dcqcn, Rate::bytes_per_second(line * kPicoseconds));
+    add_strands(end, id, **paths);
   }
-  state.strand_count = static_cast<std::uint32_t>(strands_.size()) - state.first_strand;
-  connections_.push_back(std::move(state));
+  ends_.push_back(std::move(end));
   return id;
 }
 
-void Transport::send(ConnectionId id, std::int64_t bytes, std::int64_t now) {
-  now_ = now;
-  ConnectionState& connection = connections_[id];
-  MessageId message;
-  if (free_messages_.empty()) {
-    message = static_cast<MessageId>(messages_.size());
-    messages_.emplace_back();
-  } else {
-    message = free_messages_.back();
-    free_messages_.pop_back();
+void Transport::add_strands(End& end, EndId id, const Wires::PathSet& paths) {
+  bool ethernet = false;
+  double line = 0;
+  for (const Path& path : paths) {
+    // No network is quicker than its cables, whatever the connection says.
+    end.latency = std::max(end.latency, path.network_latency);
+    if (path.latency > end.latency)
+      end.latency_share =
+          std::min(end.latency_share, static_cast<float>(end.latency - path.network_latency) /
+                                          static_cast<float>(path.latency - path.network_latency));
+    end.return_latency = std::max(end.return_latency, path.latency);
+    for (const PathHop& hop : path.hops) {
+      const CablePort& port = ports_[ports_.bundle(hop.bundle).first];
+      ethernet = ethernet || port.ethernet;
+      if (port.ethernet) line = line == 0 ? port.rate : std::min(line, port.rate);
+    }
+    // Only where messages begin.
+    if (path.hops.empty() || path.hops.front().region != region_) continue;
+    Strand strand;
+    strand.connection = id;
+    strand.path = &path;
+    strands_.push_back(std::move(strand));
   }
-  Message& m = messages_[message];
-  m = Message{};
-  m.connection = id;
-  m.leaves =
+  end.return_latency = std::min(end.return_latency, end.latency);
+  std::int64_t longest = 0;
+  for (const Path& path : paths) {
+    std::int64_t links = 0;
+    for (const PathHop& hop : path.hops) links += latency_of(hop, end.latency_share);
+    longest = std::max(longest, links);
+  }
+  end.extra_latency = std::max<std::int64_t>(0, end.latency - longest);
+  end.strand_count = static_cast<std::uint32_t>(strands_.size()) - end.first_strand;
+  if (ethernet && options_.flow_control)
+    end.rate_control = std::make_unique<link::Dcqcn>(options_.rules.dcqcn,
+                                                     Rate::bytes_per_second(line * kPicoseconds));
+}
+
+void Transport::send(EndId id, std::int64_t bytes, std::int64_t now) {
+  now_ = now;
+  End& connection = ends_[id];
+  connection.bytes = bytes;
+  connection.leaves =
       now + static_cast<std::int64_t>(std::ceil(static_cast<double>(bytes) * connection.pace));
-  connection.under_way.push_back(message);
   bytes_ += static_cast<double>(bytes);
   if (connection.strand_count == 0) {
     if (connection.pace > 0) capped_bytes_ += static_cast<double>(bytes);
-    at(m.leaves, PacketEvent::sent, id);
-    maybe_done(message);
+    at(connection.leaves, PacketEvent::sent, id);
+    delivered(id, connection.message, bytes, connection.leaves);
+    announce(id);
     return;
   }
   share_out(connection, bytes);
+  parts_ = packets_;
   // All are told before any begins, which may end at once.
-  for (std::uint32_t i = 0; i < connection.strand_count; ++i)
-    if (packets_[i] > 0) ++messages_[message].open_strands;
   const std::uint32_t count = connection.strand_count;
+  connection.open_strands = 0;
+  for (std::uint32_t i = 0; i < count; ++i)
+    if (parts_[i] > 0) ++connection.open_strands;
   const StrandId first = connection.first_strand;
   const double pace = connection.pace * static_cast<double>(bytes);
-  const std::vector<std::int64_t> parts = packets_;
-  for (std::uint32_t i = 0; i < count; ++i) {
-    if (parts[i] == 0) continue;
-    strands_[first + i].message = message;
-    begin_strand(first + i, parts[i], pace / static_cast<double>(parts[i]));
-  }
+  for (std::uint32_t i = 0; i < count; ++i)
+    if (parts_[i] > 0) begin_strand(first + i, parts_[i], pace / static_cast<double>(parts_[i]));
 }
 
 /// Whole packets to each strand, in proportion to its share over all messages; packets_ becomes
 /// the bytes of each.
-void Transport::share_out(ConnectionState& connection, std::int64_t bytes) {
+void Transport::share_out(End& connection, std::int64_t bytes) {
   packets_.assign(connection.strand_count, 0);
   if (connection.strand_count == 1) {
     packets_[0] = bytes;
@@ -201,10 +148,9 @@ void Transport::begin_strand(StrandId id, std::int64_t bytes, double pace) {
                                          (bytes + options_.most_trains - 1) / options_.most_trains);
     train *= std::max<std::int64_t>(1, (wanted + train - 1) / train);
   }
-  strand.train_bytes = train;
+  strand.train_bytes = std::min(train, Train::kMostBytes);
   strand.member = 0;
-  const PortId port =
-      ports_.choose(path.hops.front().bundle, strand.member, strand.connection, now_);
+  const PortId port = ports_.choose(path.hops.front().bundle, strand.member, flow_of(id), now_);
   if (port != strand.port) {
     strand.port = port;
     strand.lane = static_cast<std::uint32_t>(ports_[port].lanes.size());
@@ -216,40 +162,37 @@ void Transport::begin_strand(StrandId id, std::int64_t bytes, double pace) {
   else enqueue_strand(id);
 }
 
+void Transport::send_nothing(EndId id, std::int64_t now) {
+  now_ = now;
+  ends_[id].bytes = 0;
+  ends_[id].leaves = now;
+  announce(id);
+}
+
 void Transport::strand_left(Strand& strand, std::int64_t time) {
-  Message& message = messages_[strand.message];
-  message.leaves = std::max(message.leaves, time);
-  if (--message.open_strands > 0) return;
-  at(std::max(now_, message.leaves), PacketEvent::sent, message.connection);
+  End& connection = ends_[strand.connection];
+  connection.leaves = std::max({connection.leaves, time, now_});
+  if (--connection.open_strands > 0) return;
+  at(connection.leaves, PacketEvent::sent, strand.connection);
+  announce(strand.connection);
 }
 
-void Transport::train_delivered(Strand& strand, MessageId id, std::int64_t time) {
-  Message& message = messages_[id];
-  const ConnectionState& connection = connections_[strand.connection];
-  std::int64_t links = 0;
-  for (const PathHop& hop : strand.path->hops) links += latency_of(strand, hop);
-  message.delivered =
-      std::max(message.delivered, time + std::max<std::int64_t>(0, connection.latency - links));
-  --message.trains;
-  maybe_done(id);
-}
-
-void Transport::maybe_done(MessageId id) {
-  if (messages_[id].open_strands > 0 || messages_[id].trains > 0) return;
-  messages_[id].done = true;
-  const ConnectionId c = messages_[id].connection;
-  ConnectionState& connection = connections_[c];
-  // A connection is a FIFO, even where packets overtake one another.
-  while (!connection.under_way.empty() && messages_[connection.under_way.front()].done) {
-    const MessageId first = connection.under_way.front();
-    connection.under_way.pop_front();
-    const Message& message = messages_[first];
-    const std::int64_t arrival = std::max(
-        {message.delivered, message.leaves + connection.latency, connection.last_arrival, now_});
-    connection.last_arrival = arrival;
-    at(arrival, PacketEvent::arrived, c);
-    free_messages_.push_back(first);
+/// The receiver learns how long a message is that has left.
+void Transport::announce(EndId id) {
+  End& connection = ends_[id];
+  const std::uint32_t message = connection.message++;
+  if (connection.other.region == region_) {
+    message_left(connection.other.end, message, connection.bytes, connection.leaves);
+    return;
   }
+  Mail notice;
+  notice.time = connection.leaves + connection.latency;
+  notice.kind = PacketEvent::left;
+  notice.id = connection.other.end;
+  notice.message = message;
+  notice.bytes = connection.bytes;
+  notice.left_at = connection.leaves;
+  mail(connection.other.region, notice);
 }
 
 void Transport::handle(const PacketEvent& event) {
@@ -267,7 +210,7 @@ void Transport::handle(const PacketEvent& event) {
     case PacketEvent::whole_sent:
       if ((strands_[id].version & kVersionMask) == event.version) whole_sent(id);
       break;
-    case PacketEvent::notify: connections_[id].rate_control->notified(Time::ps(now_)); break;
+    case PacketEvent::notify: ends_[id].rate_control->notified(Time::ps(now_)); break;
     default: break;
   }
 }
