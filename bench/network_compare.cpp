@@ -181,7 +181,7 @@ class Arrivals final : public Recorder {
 
 struct Ours : NetworkResult {
   std::uint64_t hops = 0, events = 0;
-  double wall_seconds = 0;  ///< on all cores
+  double wall_1 = 0, wall_all = 0;  ///< on one thread, and on as many as there are cores
 };
 
 double now() {
@@ -204,15 +204,17 @@ Ours with_packets(const Work& work, const link::Rules& rules) {
 
   options.threads = 1;
   const std::clock_t began = std::clock();
+  double start = now();
   const Outcome outcome = make_packet_engine(options)->run(work.fabric, schedule, wiring).value();
+  result.wall_1 = now() - start;
   result.seconds = static_cast<double>(std::clock() - began) / CLOCKS_PER_SEC;
   for (const LinkCounters& one : outcome.counters) result.hops += one.counters.packets;
   result.events = outcome.events;
 
   options.threads = 0;
-  const double start = now();
+  start = now();
   make_packet_engine(options)->run(work.fabric, schedule, wiring).value();
-  result.wall_seconds = now() - start;
+  result.wall_all = now() - start;
   return result;
 }
 
@@ -229,9 +231,9 @@ struct Asked {
 
 void compare(const Work& work, const link::Rules& rules, bool alone) {
   const Ours ours = with_packets(work, rules);
-  fmt::print("{:32} {:>8} {:5.2f} {:7.3f} {:7.2f} {:7.3f}", work.name, ours.hops,
+  fmt::print("{:32} {:>8} {:5.2f} {:7.3f} {:7.2f} {:6.3f} {:6.3f}", work.name, ours.hops,
              static_cast<double>(ours.events) / static_cast<double>(ours.hops), ours.seconds,
-             static_cast<double>(ours.hops) / ours.seconds * 1e-6, ours.wall_seconds);
+             static_cast<double>(ours.hops) / ours.seconds * 1e-6, ours.wall_1, ours.wall_all);
   if (!alone) {
     const NetworkResult theirs = with_ns3(plain(work));
     fmt::print(" {:7.2f} {:6.1f} {:8.1f} {:8.1f} {:8.1f} {:8.1f}", theirs.seconds,
@@ -246,10 +248,10 @@ void compare_all(const Asked& asked) {
   const auto rules =
       link::Rules::from(Parts::load(ISLEWAY_SOURCE_DIR "/machines/parts").value()).value();
   constexpr const char* kTitles =
-      "{:32} {:>8} {:>5} {:>7} {:>7} {:>7} {:>7} {:>6} {:>8} {:>8} {:>8} {:>8}\n";
+      "{:32} {:>8} {:>5} {:>7} {:>7} {:>6} {:>6} {:>7} {:>6} {:>8} {:>8} {:>8} {:>8}\n";
   fmt::print(fmt::runtime(kTitles), "flow completion times in us", "packet", "event", "isleway",
-             "million", "s with", "ns-3", "", "mean", "ns-3's", "last", "ns-3's");
-  fmt::print(fmt::runtime(kTitles), "", "hops", "s/hop", "CPU s", "hops/s",
+             "million", "wall s", "wall s", "ns-3", "", "mean", "ns-3's", "last", "ns-3's");
+  fmt::print(fmt::runtime(kTitles), "", "hops", "s/hop", "CPU s", "hops/s", "1 thr.",
              fmt::format("{} thr.", std::thread::hardware_concurrency()), "CPU s", "ratio", "", "",
              "", "");
   for (const std::uint32_t hosts : {128U, 1024U}) {

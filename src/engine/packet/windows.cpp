@@ -43,8 +43,7 @@ class Windows {
       opened_.fetch_add(1, std::memory_order_release);
       if (shares_) opened_.notify_all();
       take_all();
-      for (int tries = 0; done_.load(std::memory_order_acquire) < processes_.size(); ++tries)
-        if (tries > kPatience) std::this_thread::yield();
+      await_others();
       shares_ = Clock::now() - began > kWorthSharing;
     }
   }
@@ -77,8 +76,16 @@ class Windows {
   void take_all() {
     for (std::size_t i; (i = taken_.fetch_add(1, std::memory_order_acq_rel)) < processes_.size();) {
       next_[(window_ + 1) % 2][i] = run(i);
-      done_.fetch_add(1, std::memory_order_release);
+      if (done_.fetch_add(1, std::memory_order_acq_rel) + 1 == processes_.size())
+        done_.notify_one();
     }
+  }
+
+  /// Until what they have taken is done.
+  void await_others() {
+    int tries = 0;
+    for (std::size_t done; (done = done_.load(std::memory_order_acquire)) < processes_.size();)
+      if (++tries > kPatience) done_.wait(done, std::memory_order_acquire);
   }
 
   std::int64_t run(std::size_t process) {
