@@ -156,13 +156,14 @@ Result<void> RegionSimulation::run_events(std::int64_t limit) {
   return {};
 }
 
-std::int64_t RegionSimulation::run_until(std::int64_t limit, unsigned window) {
+Process::Progress RegionSimulation::run_until(std::int64_t limit, unsigned window) {
+  const std::uint64_t before = events_;
   transport_.collect(window);
   if (auto run = run_events(limit); !run) {
     error_ = run.error();
-    return kStop;
+    return {kStop, 0};
   }
-  return std::min(queue_.later(), transport_.earliest_mail());
+  return {std::min(queue_.later(), transport_.earliest_mail()), events_ - before};
 }
 
 std::optional<Error> RegionSimulation::stuck() const {

@@ -43,7 +43,7 @@ class RegionSimulation final : public Process {
   /// The end of a pipe of `streams`.
   Result<EndId> connect(PipeId pipe);
   void join(EndId end, EndAddress other) { transport_.join(end, other); }
-  std::int64_t run_until(std::int64_t limit, unsigned window) override;
+  Progress run_until(std::int64_t limit, unsigned window) override;
 
   // Once nothing is left:
   /// What went wrong.

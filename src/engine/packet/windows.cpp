@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <chrono>
 #include <exception>
 #include <mutex>
 #include <thread>
@@ -14,10 +13,9 @@
 namespace isleway {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-/// Others are woken when the window before took so long that sharing this one pays.
-constexpr auto kWorthSharing = std::chrono::microseconds(30);
+/// Events of a window, some tens of microseconds' work, from which on waking others for the next
+/// one pays.
+constexpr std::uint64_t kWorthSharing = 200;
 /// How often a thread looks for work before it sleeps, or lets others run.
 constexpr int kPatience = 2000;
 
@@ -27,24 +25,27 @@ class Windows {
  public:
   Windows(std::span<Process* const> processes, std::int64_t lookahead)
       : processes_(processes), lookahead_(lookahead) {
-    for (auto& next : next_) next.assign(processes.size(), 0);
+    for (auto& progress : progress_) progress.resize(processes.size());
     taken_ = processes.size();
   }
 
   void lead() {
     for (unsigned window = 0;; ++window) {
-      const std::int64_t first = std::ranges::min(next_[window % 2]);
+      std::int64_t first = kNever;
+      std::uint64_t events = 0;
+      for (const Process::Progress& one : progress_[window % 2]) {
+        first = std::min(first, one.next);
+        events += one.events;
+      }
       if (first == kNever || first == Process::kStop) return;
-      const auto began = Clock::now();
       window_ = window;
       limit_ = processes_.size() == 1 ? kNever : first + lookahead_;
       done_.store(0, std::memory_order_relaxed);
       taken_.store(0, std::memory_order_release);
       opened_.fetch_add(1, std::memory_order_release);
-      if (shares_) opened_.notify_all();
+      if (events > kWorthSharing) opened_.notify_all();
       take_all();
       await_others();
-      shares_ = Clock::now() - began > kWorthSharing;
     }
   }
 
@@ -75,7 +76,7 @@ class Windows {
  private:
   void take_all() {
     for (std::size_t i; (i = taken_.fetch_add(1, std::memory_order_acq_rel)) < processes_.size();) {
-      next_[(window_ + 1) % 2][i] = run(i);
+      progress_[(window_ + 1) % 2][i] = run(i);
       if (done_.fetch_add(1, std::memory_order_acq_rel) + 1 == processes_.size())
         done_.notify_one();
     }
@@ -88,23 +89,23 @@ class Windows {
       if (++tries > kPatience) done_.wait(done, std::memory_order_acquire);
   }
 
-  std::int64_t run(std::size_t process) {
+  Process::Progress run(std::size_t process) {
     try {
       return processes_[process]->run_until(limit_, window_);
     } catch (...) {
       const std::scoped_lock lock(failing_);
       if (!failure_) failure_ = std::current_exception();
-      return Process::kStop;
+      return {Process::kStop, 0};
     }
   }
 
   std::span<Process* const> processes_;
   std::int64_t lookahead_;
-  std::array<std::vector<std::int64_t>, 2> next_;  ///< by process, for this window and the next
+  /// By process, when the window before and when this one was over.
+  std::array<std::vector<Process::Progress>, 2> progress_;
   // Of the open window; whoever takes a process sees them.
   unsigned window_ = 0;
   std::int64_t limit_ = 0;
-  bool shares_ = true;
 
   std::atomic<std::size_t> taken_, done_ = 0;
   std::atomic<unsigned> opened_ = 0;

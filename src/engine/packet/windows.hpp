@@ -10,11 +10,16 @@ namespace isleway {
 class Process {
  public:
   static constexpr std::int64_t kStop = -1;
+  struct Progress {
+    /// When the next happens that it knows of, what it told others included: kNever for nothing,
+    /// kStop when all must stop.
+    std::int64_t next = 0;
+    std::uint64_t events = 0;  ///< that happened
+  };
 
   virtual ~Process() = default;
-  /// Goes on to all that happens before `limit`, and returns when the next happens that it knows
-  /// of, what it told others included: kNever for nothing, kStop when all must stop.
-  virtual std::int64_t run_until(std::int64_t limit, unsigned window) = 0;
+  /// Goes on to all that happens before `limit`.
+  virtual Progress run_until(std::int64_t limit, unsigned window) = 0;
 };
 
 /// Conservative windows: from the earliest time at which anything happens, all go on by one
