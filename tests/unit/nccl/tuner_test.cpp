@@ -27,6 +27,7 @@ TunerInput hopper(int nodes) {
   in.min_sm = in.max_sm = 90;
   in.nvls_supported = true;
   in.nvls_channels = 16;
+  in.collnet_refused = "CollNet is off";
   if (nodes == 1) {
     in.ring = graph(ring_pattern, 12, 30, 30);
     in.tree = graph(balanced_tree, 12, 30, 30);
@@ -77,6 +78,10 @@ TEST(Tuner, ChoosesByNodesAndSize) {
   // changes over at 1036395300, exact arithmetic 3 parts in a million later.
   EXPECT_EQ(choice(four, 1036390000), "NVLS_TREE/SIMPLE");
   EXPECT_EQ(choice(four, 1036405000), "RING/SIMPLE");
+
+  TunerInput reducing = hopper(4);  // the network reduces as well
+  reducing.collnet_refused.clear();
+  EXPECT_EQ(choice(Tuner(reducing, defaults()), 1 << 30), "NVLS/SIMPLE");
 }
 
 TEST(Tuner, SaysWhyNot) {
