@@ -116,7 +116,8 @@ void MachineBuilder::wire_pcie() {
     Device& child = unit_.devices[i];
     Link link;
     link.kind = LinkKind::pcie;
-    if (place.wire.is_virtual) {
+    // Files may say of any device what only virtual NICs have.
+    if (place.wire.is_virtual && child.kind == DeviceKind::nic) {
       rate_nic(child, kVirtualNicRate);
       link.link_rate = child.nic().rate;
     } else {
