@@ -38,10 +38,7 @@ Result<Gate> Gate::from_yaml(const std::string& text, const std::string& name) {
   Gate gate;
   gate.rollout = map.text("rollout");
   gate.roll_back = map.text("roll_back");
-  const YAML::Node list = map.require("targets");
-  if (list.IsDefined() && !list.IsSequence()) file->fail(list, "'targets' is no list", "a list");
-  else if (list.IsDefined())
-    for (const auto& node : list) gate.targets.push_back(read_target(*file, node));
+  for (const auto& node : map.list("targets")) gate.targets.push_back(read_target(*file, node));
   map.finish();
   if (!file->ok()) return tl::unexpected(*file->error());
   return gate;

@@ -23,9 +23,7 @@ Wiring read_wiring(YamlFile& file, YamlMap& map) {
 
 std::vector<double> read_rates(YamlFile& file, YamlMap& map) {
   std::vector<double> rates;
-  const YAML::Node node = map.take("link_rates");
-  if (!node.IsDefined()) return rates;
-  for (const auto& entry : node) {
+  for (const auto& entry : map.optional_list("link_rates")) {
     const auto rate = entry.IsScalar() ? parse_double(entry.Scalar()) : std::nullopt;
     if (rate && *rate > 0) rates.push_back(*rate);
     else file.fail(entry, "a link rate that is no positive number", "GB/s");
@@ -73,9 +71,7 @@ Result<Products> Products::from_yaml(const std::string& text, const std::string&
   if (!file) return tl::unexpected(file.error());
   YamlMap map(*file, file->root(), "the file");
   Products products;
-  const YAML::Node list = map.require("products");
-  if (list.IsDefined())
-    for (const auto& node : list) products.all_.push_back(read_product(*file, node));
+  for (const auto& node : map.list("products")) products.all_.push_back(read_product(*file, node));
   map.finish();
   if (!file->ok()) return tl::unexpected(*file->error());
   return products;

@@ -30,16 +30,13 @@ Result<void> RuleBook::add(const std::string& text, const std::string& name) {
   auto file = YamlFile::parse(text, name);
   if (!file) return tl::unexpected(file.error());
   YamlMap map(*file, file->root(), "the file");
-  const YAML::Node list = map.require("rules");
-  if (list.IsDefined() && !list.IsSequence()) file->fail(list, "'rules' is no list", "a list");
-  else if (list.IsDefined())
-    for (const auto& node : list) {
-      Rule rule = read_rule(*file, node);
-      const auto known = std::find_if(rules.begin(), rules.end(),
-                                      [&](const Rule& other) { return other.id == rule.id; });
-      if (known == rules.end()) rules.push_back(std::move(rule));
-      else *known = std::move(rule);
-    }
+  for (const auto& node : map.list("rules")) {
+    Rule rule = read_rule(*file, node);
+    const auto known = std::find_if(rules.begin(), rules.end(),
+                                    [&](const Rule& other) { return other.id == rule.id; });
+    if (known == rules.end()) rules.push_back(std::move(rule));
+    else *known = std::move(rule);
+  }
   map.finish();
   if (!file->ok()) return tl::unexpected(*file->error());
   return {};

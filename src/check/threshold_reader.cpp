@@ -8,24 +8,22 @@ Result<Thresholds> Thresholds::from_yaml(const std::string& text, const std::str
   if (!file) return tl::unexpected(file.error());
   YamlMap map(*file, file->root(), "the file");
   Thresholds thresholds;
-  const YAML::Node list = map.require("thresholds");
-  if (list.IsDefined())
-    for (const auto& node : list) {
-      YamlMap entry(*file, node, "a threshold");
-      Threshold one;
-      one.id = entry.required_text("id");
-      one.products = entry.texts("product");
-      one.measurement = entry.required_text("measurement");
-      one.subject = entry.text("subject");
-      const std::string from = entry.text("from", "0");
-      one.from_bytes = parse_size(from);
-      if (one.from_bytes < 0) file->fail(node, "'from' is no size: " + from, "8G");
-      one.gpus = entry.integer("gpus", 0, 0, 1'000'000);
-      one.least = entry.number("least", 0, 0, 1e12);
-      one.source = entry.required_text("source");
-      entry.finish();
-      thresholds.all.push_back(std::move(one));
-    }
+  for (const auto& node : map.list("thresholds")) {
+    YamlMap entry(*file, node, "a threshold");
+    Threshold one;
+    one.id = entry.required_text("id");
+    one.products = entry.texts("product");
+    one.measurement = entry.required_text("measurement");
+    one.subject = entry.text("subject");
+    const std::string from = entry.text("from", "0");
+    one.from_bytes = parse_size(from);
+    if (one.from_bytes < 0) file->fail(node, "'from' is no size: " + from, "8G");
+    one.gpus = entry.integer("gpus", 0, 0, 1'000'000);
+    one.least = entry.number("least", 0, 0, 1e12);
+    one.source = entry.required_text("source");
+    entry.finish();
+    thresholds.all.push_back(std::move(one));
+  }
   map.finish();
   if (!file->ok()) return tl::unexpected(*file->error());
   return thresholds;

@@ -13,9 +13,8 @@ Severity severity_of(YamlFile& file, YamlMap& map, const char* key, Severity fal
   return fallback;
 }
 
-std::map<int, XidMeaning> read_codes(YamlFile& file, const YAML::Node& list) {
+std::map<int, XidMeaning> read_codes(YamlFile& file, const std::vector<YAML::Node>& list) {
   std::map<int, XidMeaning> codes;
-  if (!list.IsDefined()) return codes;
   for (const auto& node : list) {
     YamlMap map(file, node, "a number");
     const int code = map.integer("code", -1, 0, 1'000'000);
@@ -40,8 +39,8 @@ Result<XidTable> XidTable::from_yaml(const std::string& text, const std::string&
   if (!file) return tl::unexpected(file.error());
   YamlMap map(*file, file->root(), "the file");
   XidTable table;
-  table.xids = read_codes(*file, map.require("xids"));
-  table.sxids = read_codes(*file, map.require("sxids"));
+  table.xids = read_codes(*file, map.list("xids"));
+  table.sxids = read_codes(*file, map.list("sxids"));
   map.finish();
   if (!file->ok()) return tl::unexpected(*file->error());
   return table;

@@ -94,6 +94,21 @@ YAML::Node YamlMap::require(std::string_view key) {
   return value;
 }
 
+std::vector<YAML::Node> YamlMap::optional_list(std::string_view key) {
+  const YAML::Node value = take(key);
+  std::vector<YAML::Node> entries;
+  if (!value.IsDefined()) return entries;
+  if (!value.IsSequence()) wrong(value, key, "a list");
+  else
+    for (const auto& entry : value) entries.push_back(entry);
+  return entries;
+}
+
+std::vector<YAML::Node> YamlMap::list(std::string_view key) {
+  if (!has(key)) require(key);  // says that it is missing
+  return optional_list(key);
+}
+
 std::vector<std::string> YamlMap::keys() const {
   std::vector<std::string> keys;
   for (const Entry& entry : entries_) keys.push_back(entry.key);

@@ -47,6 +47,9 @@ class YamlMap {
   /// The value, or an undefined node.
   YAML::Node take(std::string_view key);
   YAML::Node require(std::string_view key);
+  /// A list's entries; an error, and none, where the value is no list.
+  std::vector<YAML::Node> list(std::string_view key);
+  std::vector<YAML::Node> optional_list(std::string_view key);
   /// Keys in the file's order, for mappings whose keys are names.
   std::vector<std::string> keys() const;
   YAML::Node key_node(std::string_view key) const;
