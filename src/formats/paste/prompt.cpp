@@ -83,13 +83,18 @@ constexpr std::string_view kBareTools[] = {
 constexpr std::string_view kBareWords[] = {"topo",   "nvlink", "health",       "diag",
                                            "status", "mig",    "conf-compute", "discovery"};
 
-std::string_view program_of(std::string_view command) {
-  auto words = split_words(command);
-  if (words.empty()) return {};
-  if (words[0] == "sudo" && words.size() > 1) words.erase(words.begin());
-  const std::string_view word = words[0];
+/// Without the path that it lies in.
+std::string_view program_name(std::string_view word) {
   const std::size_t slash = word.rfind('/');
   return slash == std::string_view::npos ? word : word.substr(slash + 1);
+}
+
+std::string_view program_of(std::string_view command) {
+  std::string_view word = first_word(command);
+  if (word == "sudo")
+    if (const std::string_view next = first_word(after(command, "sudo")); !next.empty())
+      word = next;
+  return program_name(word);
 }
 
 template <std::size_t N>
@@ -137,9 +142,16 @@ std::string_view host_after_user(std::string_view text) {
   return text.substr(at + 1, end - at - 1);
 }
 
+/// Every line is asked: one pass instead of a search for each of the signs.
+std::size_t find_sign(std::string_view line) {
+  for (std::size_t i = 0; i < line.size(); ++i)
+    if (line[i] == '$' || line[i] == '#' || line[i] == '%' || line[i] == '>') return i;
+  return std::string_view::npos;
+}
+
 std::optional<Boundary> parse_prompt(std::string_view line) {
   // user@host ... $ command, with or without brackets; an empty command is a prompt as well.
-  const std::size_t sign = line.substr(0, 200).find_first_of("$#%>");
+  const std::size_t sign = find_sign(line.substr(0, 200));
   if (sign != std::string_view::npos && (sign + 1 == line.size() || line[sign + 1] == ' ')) {
     const std::string_view head = line.substr(0, sign);
     const std::string_view command = trim(line.substr(sign + 1));
@@ -173,6 +185,8 @@ std::optional<Boundary> parse_prompt(std::string_view line) {
 /// A command line alone: what people leave of a prompt.
 std::optional<Boundary> parse_bare_command(std::string_view line) {
   if (line.size() > 200) return std::nullopt;
+  if (!is_one_of(program_name(first_word(line)), kBareTools) && !line.starts_with("sudo"))
+    return std::nullopt;
   const auto words = split_words(line);
   if (words.empty() || words.size() > 12) return std::nullopt;
   const std::string_view program = program_of(line);
@@ -202,13 +216,13 @@ std::optional<Boundary> parse_file_banner(std::string_view line) {
 
 /// "=== node7 ===", "##### node[1-3] #####", "node7 | CHANGED | rc=0 >>".
 std::optional<Boundary> parse_host_banner(std::string_view line) {
-  if (const std::size_t bar = line.find(" | ");
-      bar != std::string_view::npos && line.ends_with(">>") && contains(line, "rc="))
-    return Boundary{{short_host_name(line.substr(0, bar))}, {}};
+  if (line.ends_with(">>") && contains(line, "rc="))
+    if (const std::size_t bar = line.find(" | "); bar != std::string_view::npos)
+      return Boundary{{short_host_name(line.substr(0, bar))}, {}};
   static constexpr std::string_view rulers = "=-#*+~ ";
   const std::size_t start = line.find_first_not_of(rulers);
-  const std::size_t end = line.find_last_not_of(rulers);
   if (start == std::string_view::npos || start < 3) return std::nullopt;
+  const std::size_t end = line.find_last_not_of(rulers);
   std::string_view name = trim(line.substr(start, end - start + 1));
   for (const std::string_view word : {"host:", "Host:", "node:", "Node:", "host", "node", "Node"})
     if (name.starts_with(word) && name.size() > word.size() && name[word.size()] == ' ')
@@ -224,8 +238,8 @@ std::optional<Boundary> parse_host_banner(std::string_view line) {
 std::optional<Boundary> parse_boundary(std::string_view line) {
   line = trim(line);
   if (line.empty() || line.size() > 4096) return std::nullopt;
-  for (const std::string_view mark : {"```", "~~~", "{code", "{noformat", "<pre>", "</pre>",
-                                      "<details>", "</details>"})
+  for (const std::string_view mark :
+       {"```", "~~~", "{code", "{noformat", "<pre>", "</pre>", "<details>", "</details>"})
     if (line.starts_with(mark)) return Boundary{};
   if (auto found = parse_prompt(line)) return found;
   if (auto found = parse_file_banner(line)) return found;

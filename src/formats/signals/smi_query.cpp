@@ -102,22 +102,23 @@ class SmiQueryReader {
     }
   }
 
-  const SmiField* find(std::string_view key) const {
-    std::string path(headings_.empty() ? std::string_view() : headings_.back().title);
-    if (path == "Clocks Throttle Reasons") path = "Clocks Event Reasons";
-    path += '/';
-    path += key;
-    if (const auto found = fields_.find(path); found != fields_.end()) return found->second;
+  const SmiField* find(std::string_view key) {
+    std::string_view title = headings_.empty() ? std::string_view() : headings_.back().title;
+    if (title == "Clocks Throttle Reasons") title = "Clocks Event Reasons";
+    path_.assign(title);
+    path_ += '/';
+    path_ += key;
+    if (const auto found = fields_.find(path_); found != fields_.end()) return found->second;
     for (const auto& [plain, whole] : kPlain)
       if (plain == key) return fields_.find(whole)->second;
-    const auto alone = fields_.find("/" + std::string(key));
+    const auto alone = fields_.find(std::string_view(path_).substr(title.size()));
     return alone == fields_.end() ? nullptr : alone->second;
   }
 
   SignalSink& sink_;
   FieldsByPath fields_;
   std::vector<Heading> headings_;
-  std::string gpu_;
+  std::string gpu_, path_;
   int next_gpu_ = 0;
   bool has_error_ = false;
 };

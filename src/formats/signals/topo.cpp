@@ -1,4 +1,7 @@
 // `nvidia-smi topo -m`, -mp and -p2p.
+#include <algorithm>
+#include <iterator>
+
 #include "formats/signal_sink.hpp"
 #include "formats/topo_blocks.hpp"
 #include "formats/topo_grid.hpp"
@@ -143,7 +146,12 @@ int recognise(const TextIndex& text) {
   const bool says_error = text.has("topology matrix") || text.has("missing its value") ||
                           text.has("in conjunction with -n");
   if (text.has("NIC Legend:") || (says_error && !topo_tool_error(text.text()).empty())) return 60;
-  if (!text.has("GPU")) return 0;
+  // Rows and columns are named "GPU0": other outputs are refused without looking for a matrix.
+  constexpr const char* names[] = {"GPU0", "GPU1", "GPU2", "GPU3", "GPU4",
+                                   "GPU5", "GPU6", "GPU7", "GPU8", "GPU9"};
+  if (std::none_of(std::begin(names), std::end(names),
+                   [&](const char* name) { return text.has(name); }))
+    return 0;
   const int evidence = std::max(topo_grid_evidence(text.text(), is_topo_cell),
                                 topo_grid_evidence(text.text(), is_p2p_cell));
   return evidence == 2 ? 90 : evidence == 1 ? 55 : 0;
