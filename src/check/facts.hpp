@@ -56,7 +56,7 @@ class NodeFacts {
   /// Every name in use that a rule's pattern ("dcgm.*") fits.
   std::vector<std::string_view> names_like(std::string_view pattern) const;
 
-  void add(const Signal& signal) { by_name_[signal.name].push_back({&signal, nullptr}); }
+  void add(const Signal& signal) { by_name_[signal.name].facts.push_back({&signal, nullptr}); }
   void add(Derived derived);
 
   /// By the GPU's number; set by the caller from the outputs or the expected machine.
@@ -71,9 +71,17 @@ class NodeFacts {
       return std::hash<std::string_view>{}(text);
     }
   };
+  /// Facts of one name, and of long lists where each subject's first one is.
+  struct Named {
+    std::vector<Fact> facts;
+    mutable std::unordered_map<std::string_view, std::size_t> first_of;
+    mutable std::size_t indexed = 0;
+  };
   std::string name_;
-  std::unordered_map<std::string, std::vector<Fact>, Hash, std::equal_to<>> by_name_;
+  std::unordered_map<std::string, Named, Hash, std::equal_to<>> by_name_;
   std::deque<Derived> derived_;
+  mutable const Product* common_ = nullptr;  ///< of so many products:
+  mutable std::size_t common_of_ = 0;
 };
 
 /// Nodes in the order of their names, as people count: n2 before n10.

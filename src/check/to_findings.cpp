@@ -2,6 +2,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "check/engine.hpp"
@@ -123,21 +124,32 @@ std::vector<Group> groups_of(std::span<const Hit> hits) {
   return groups;
 }
 
-/// Which of the rules that may explain `finding` were met on one of its nodes.
-std::vector<std::string> explained_by(const Finding& finding, const Rule& rule,
-                                      const std::vector<Finding>& all) {
+/// On which nodes each rule was met.
+using MetOn = std::unordered_map<std::string_view, std::unordered_set<std::string_view>>;
+
+MetOn nodes_by_rule(const std::vector<Finding>& findings) {
+  MetOn met;
+  for (const Finding& finding : findings) {
+    auto& nodes = met[finding.rule];
+    if (finding.nodes.empty()) nodes.insert("");
+    nodes.insert(finding.nodes.begin(), finding.nodes.end());
+  }
+  return met;
+}
+
+/// Which of the rules that may explain `finding` were met on one of its nodes. What is of no
+/// named node may be of any.
+std::vector<std::string> explained_by(const Finding& finding, const Rule& rule, const MetOn& met) {
   std::vector<std::string> ids;
-  for (const std::string& id : rule.follows)
-    for (const Finding& other : all) {
-      if (other.rule != id || &other == &finding) continue;
-      const bool meet = std::any_of(other.nodes.begin(), other.nodes.end(), [&](const auto& node) {
-        return std::find(finding.nodes.begin(), finding.nodes.end(), node) != finding.nodes.end();
-      });
-      if (meet || other.nodes.empty() || finding.nodes.empty()) {
-        ids.push_back(id);
-        break;
-      }
-    }
+  for (const std::string& id : rule.follows) {
+    const auto other = id == rule.id ? met.end() : met.find(id);
+    if (other == met.end()) continue;
+    const auto& nodes = other->second;
+    if (finding.nodes.empty() || nodes.count("") > 0 ||
+        std::any_of(finding.nodes.begin(), finding.nodes.end(),
+                    [&](const std::string& node) { return nodes.count(node) > 0; }))
+      ids.push_back(id);
+  }
   return ids;
 }
 
@@ -155,8 +167,9 @@ std::vector<Finding> to_findings(const std::vector<Hit>& hits) {
     }
     i = end;
   }
+  const MetOn met = nodes_by_rule(findings);
   for (std::size_t i = 0; i < findings.size(); ++i)
-    findings[i].follows_from = explained_by(findings[i], *rules[i], findings);
+    findings[i].follows_from = explained_by(findings[i], *rules[i], met);
   std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
     if (a.severity != b.severity) return a.severity < b.severity;
     return a.follows_from.empty() && !b.follows_from.empty();

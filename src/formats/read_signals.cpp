@@ -13,7 +13,9 @@
 namespace isleway::formats {
 namespace {
 
-constexpr std::size_t kMostQuote = 1000;
+constexpr std::size_t kMostQuote = 500;
+constexpr std::size_t kMostSignals = 1'000'000;  // of one file
+constexpr std::size_t kMostBytes = std::size_t{256} << 20, kMostLines = 4'000'000;
 
 /// Collects notices with lines counted in the file instead of the section.
 void append_mapped(const Notices& from, const Section& section, const std::string& file,
@@ -46,7 +48,14 @@ class FileReader {
       : file_(file), host_(host), lines_(text) {}
 
   SignalsRead read() {
-    for (const Section& section : divide(lines_, command_of_path(file_))) read_section(section);
+    for (const Section& section : divide(lines_, command_of_path(file_))) {
+      if (is_full(0)) {
+        result_.notices.incomplete({file_, section.line},
+                                   "more facts than one file states: the rest is left out");
+        break;
+      }
+      read_section(section);
+    }
     name_nodes();
     return std::move(result_);
   }
@@ -58,9 +67,11 @@ class FileReader {
     made.where = {file_, line};
     if (section.nodes.size() == 1) made.node = section.nodes[0];
     if (line > 0 && static_cast<std::size_t>(line) <= lines_.size())
-      made.quote = trim(lines_.original(static_cast<std::size_t>(line) - 1)).substr(0, kMostQuote);
+      made.quote = start_of(trim(lines_.original(static_cast<std::size_t>(line) - 1)), kMostQuote);
     return made;
   }
+
+  bool is_full(std::size_t more) const { return result_.signals.size() + more > kMostSignals; }
 
   void read_section(const Section& section) {
     const std::size_t first = result_.signals.size();
@@ -79,6 +90,11 @@ class FileReader {
     // What several hosts said alike, each of them said.
     if (section.nodes.size() < 2) return;
     const std::size_t end = result_.signals.size();
+    if (is_full((end - first) * section.nodes.size())) {
+      result_.notices.incomplete({file_, section.line},
+                                 "too many facts for so many hosts: they count for one");
+      return;
+    }
     for (const std::string& node : section.nodes)
       for (std::size_t i = first; i < end; ++i) {
         if (node == section.nodes[0]) {
@@ -134,14 +150,32 @@ class FileReader {
   std::set<std::string> named_, known_;
 };
 
+/// Cuts what is longer than any output, so that memory stays bounded.
+void limit(std::string& text, const std::string& name, Notices& notices) {
+  std::size_t end = std::min(text.size(), kMostBytes), lines = 0;
+  for (std::size_t at = text.find('\n'); at < end; at = text.find('\n', at + 1))
+    if (++lines == kMostLines) end = at;
+  if (end == text.size()) return;
+  text.resize(end);
+  notices.incomplete({name}, "only the first 256 MiB, or 4 million lines, are read");
+}
+
+bool is_understood(const SignalsRead& read) {
+  return std::any_of(read.signals.begin(), read.signals.end(), [](const Signal& s) {
+    return s.name == "output.read" || s.name == "output.empty";
+  });
+}
+
 SignalsRead read_file_text(const std::string& content, const std::string& name,
                            const std::string& host) {
   SignalsRead result;
-  const Result<std::string> text = to_text(content, name);
+  Result<std::string> text = to_text(content, name);
   if (!text) {
     result.notices.skipped({name}, text.error().what);
     return result;
   }
+  Notices cut;
+  limit(*text, name, cut);
   if (trim(*text).empty()) {
     Signal empty;
     empty.name = "output.empty";
@@ -153,22 +187,32 @@ SignalsRead read_file_text(const std::string& content, const std::string& name,
     return result;
   }
   result = FileReader(*text, name, host).read();
-  const bool understood = std::any_of(
-      result.signals.begin(), result.signals.end(),
-      [](const Signal& s) { return s.name == "output.read" || s.name == "output.empty"; });
-  if (!understood) result.notices.skipped({name}, "holds no output that is known here");
+  if (const auto printed = without_escapes(*text)) {
+    SignalsRead again = FileReader(*printed, name, host).read();
+    if (is_understood(again) && again.signals.size() > result.signals.size()) {
+      result = std::move(again);
+      result.notices.assumed({name}, "line ends are written as \\n: lines are counted as printed");
+    }
+  }
+  result.notices.append(cut);
+  if (!is_understood(result)) result.notices.skipped({name}, "holds no output that is known here");
   return result;
 }
 
-SignalsRead read_all(const std::vector<GatheredFile>& files) {
+/// Gives the contents back as they are read.
+SignalsRead read_all(std::vector<GatheredFile> files) {
   std::vector<std::string> names;
   for (const GatheredFile& file : files) names.push_back(file.name);
   const std::vector<std::string> hosts = hosts_of_paths(names);
   std::vector<SignalsRead> parts(files.size());
   parallel_for(files.size(), [&](std::size_t i) {
     parts[i] = read_file_text(files[i].content, files[i].name, hosts[i]);
+    files[i].content = {};
   });
   SignalsRead all;
+  std::size_t count = 0;
+  for (const SignalsRead& part : parts) count += part.signals.size();
+  all.signals.reserve(count);
   std::set<std::string> known;
   for (SignalsRead& part : parts) {
     std::move(part.signals.begin(), part.signals.end(), std::back_inserter(all.signals));
@@ -184,9 +228,9 @@ SignalsRead read_all(const std::vector<GatheredFile>& files) {
 
 Result<SignalsRead> read_signals(const std::vector<std::filesystem::path>& inputs) {
   Notices notices;
-  const auto files = gather(inputs, notices);
+  auto files = gather(inputs, notices);
   if (!files) return tl::unexpected(files.error());
-  SignalsRead all = read_all(*files);
+  SignalsRead all = read_all(*std::move(files));
   all.notices.append(notices);
   return all;
 }
@@ -198,7 +242,7 @@ SignalsRead read_signals(std::string_view text, const std::string& file) {
     unpack(
         file, text, [&](GatheredFile one) { files.push_back(std::move(one)); }, notices);
   else files.push_back({file, std::string(text)});
-  SignalsRead all = read_all(files);
+  SignalsRead all = read_all(std::move(files));
   all.notices.append(notices);
   return all;
 }

@@ -4,11 +4,14 @@
 #include <array>
 #include <cctype>
 
+#include "formats/paste/text_encoding.hpp"
 #include "formats/pci.hpp"
 #include "isleway/core/text.hpp"
 
 namespace isleway::formats {
 namespace {
+
+constexpr std::size_t kMostText = 1000, kMostQuote = 500;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_hex(char c) { return std::isxdigit(static_cast<unsigned char>(c)) != 0; }
@@ -60,8 +63,12 @@ void SignalSink::add(std::string_view name, std::string_view subject, std::strin
     if (added_ == kMostSignals + 1) skipped("more facts than one output states follow");
     return;
   }
-  signals_.push_back({std::string(name), std::string(subject), std::string(peer), std::move(value),
-                      node_, here(), std::string(trim(line(current_)))});
+  if (auto* text = std::get_if<std::string>(&value); text && text->size() > kMostText)
+    text->resize(start_of(*text, kMostText).size());
+  // A line of megabytes may state a hundred thousand facts.
+  signals_.push_back({std::string(name), std::string(start_of(subject, kMostText)),
+                      std::string(start_of(peer, kMostText)), std::move(value), node_, here(),
+                      std::string(start_of(trim(line(current_)), kMostQuote))});
 }
 
 void SignalSink::number(std::string_view name, std::string_view subject, double value,

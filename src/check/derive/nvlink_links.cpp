@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "check/derivation.hpp"
 #include "check/words.hpp"
@@ -17,19 +18,34 @@ struct Shown {
   std::vector<const Signal*> rates;  ///< of those that are
 };
 
-Shown shown_links(const NodeFacts& node, const Signal& active) {
-  Shown shown;
-  shown.active = &active;
-  shown.up = static_cast<int>(number_of(active));
-  if (const Signal* listed = node.find("nvlink.listed", active.subject))
-    shown.listed = static_cast<int>(number_of(*listed));
+/// Of every GPU whose active links are counted, in the order of the outputs.
+std::vector<Shown> shown_links(const NodeFacts& node) {
+  std::vector<Shown> all;
+  std::unordered_map<std::string_view, std::vector<std::size_t>> of_gpu;
+  for (const Fact& fact : node.named("nvlink.active")) {
+    Shown shown;
+    shown.active = fact.signal;
+    shown.up = static_cast<int>(number_of(*fact.signal));
+    if (const Signal* listed = node.find("nvlink.listed", fact.signal->subject))
+      shown.listed = static_cast<int>(number_of(*listed));
+    of_gpu[fact.signal->subject].push_back(all.size());
+    all.push_back(std::move(shown));
+  }
+  const auto each_of = [&](const Signal& link, auto&& take) {
+    const auto found = of_gpu.find(device_of(link.subject));
+    if (found == of_gpu.end()) return;
+    // Outputs that repeat a GPU all show the same links; more than a few say nothing new.
+    constexpr std::size_t kMostRepeats = 64;
+    for (std::size_t i = 0; i < std::min(found->second.size(), kMostRepeats); ++i)
+      take(all[found->second[i]]);
+  };
   for (const Fact& fact : node.named("nvlink.state"))
-    if (device_of(fact.signal->subject) == active.subject && value_text(*fact.signal) != "active" &&
-        value_text(*fact.signal) != "unsupported")
-      shown.down.push_back(fact.signal);
+    if (const std::string state = value_text(*fact.signal);
+        state != "active" && state != "unsupported")
+      each_of(*fact.signal, [&](Shown& shown) { shown.down.push_back(fact.signal); });
   for (const Fact& fact : node.named("nvlink.rate_GBs"))
-    if (device_of(fact.signal->subject) == active.subject) shown.rates.push_back(fact.signal);
-  return shown;
+    each_of(*fact.signal, [&](Shown& shown) { shown.rates.push_back(fact.signal); });
+  return all;
 }
 
 std::string link_numbers(const std::vector<const Signal*>& links) {
@@ -131,8 +147,7 @@ void judge(NodeFacts& node, const Shown& shown) {
 
 void derive_nvlink_links(Facts& facts, const Input&, const Context&) {
   for (NodeFacts& node : facts.nodes())
-    for (const Fact& fact : node.named("nvlink.active"))
-      judge(node, shown_links(node, *fact.signal));
+    for (const Shown& shown : shown_links(node)) judge(node, shown);
 }
 
 }  // namespace

@@ -20,14 +20,25 @@ struct Event {
   const XidMeaning* meaning = nullptr;
 };
 
-/// The facts beside a code, of the same line.
-const Signal* of_line(const NodeFacts& node, std::string_view name, const Signal& line) {
-  for (const Fact& fact : node.named(name))
-    if (fact.signal->where.line == line.where.line && fact.signal->where.file == line.where.file &&
-        fact.signal->subject == line.subject)
-      return fact.signal;
-  return nullptr;
-}
+/// Facts of one name by the line that states them and the device.
+class ByLine {
+ public:
+  ByLine(const NodeFacts& node, std::string_view name) {
+    for (const Fact& fact : node.named(name)) facts_.emplace(key_of(*fact.signal), fact.signal);
+  }
+  /// What stands beside a code, in the same line; null when nothing does.
+  const Signal* beside(const Signal& line) const {
+    const auto found = facts_.find(key_of(line));
+    return found == facts_.end() ? nullptr : found->second;
+  }
+
+ private:
+  using Key = std::tuple<int, std::string_view, std::string_view>;
+  static Key key_of(const Signal& signal) {
+    return {signal.where.line, signal.where.file, signal.subject};
+  }
+  std::map<Key, const Signal*> facts_;
+};
 
 class XidJudge {
  public:
@@ -48,20 +59,22 @@ class XidJudge {
 
  private:
   void collect(const std::string& prefix, bool of_switch, const std::map<int, XidMeaning>& known) {
+    const ByLine links(node_, prefix + ".link"), units(node_, prefix + ".unit"),
+        severities(node_, prefix + ".severity"), causes(node_, prefix + ".caused_by");
     for (const Fact& fact : node_.named(prefix + ".code")) {
       Event event;
       event.line = fact.signal;
       event.of_switch = of_switch;
       event.device = fact.signal->subject;
       event.code = static_cast<int>(number_of(*fact.signal));
-      const auto beside = [&](const char* name) -> std::string {
-        const Signal* found = of_line(node_, prefix + name, *fact.signal);
+      const auto beside = [&](const ByLine& facts) -> std::string {
+        const Signal* found = facts.beside(*fact.signal);
         return found ? value_text(*found) : "";
       };
-      event.link = beside(".link");
-      event.unit = beside(".unit");
-      event.severity = beside(".severity");
-      if (const Signal* cause = of_line(node_, prefix + ".caused_by", *fact.signal))
+      event.link = beside(links);
+      event.unit = beside(units);
+      event.severity = beside(severities);
+      if (const Signal* cause = causes.beside(*fact.signal))
         event.caused_by = static_cast<int>(number_of(*cause));
       const auto found = known.find(event.code);
       if (found != known.end()) event.meaning = &found->second;

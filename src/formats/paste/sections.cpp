@@ -17,9 +17,19 @@ struct Labelled {
   std::string_view host, text;
 };
 
+/// "[pod/nccl-worker-0/main] Link 0: 25 GB/s", as `kubectl logs --prefix` prints it.
+std::optional<Labelled> split_pod(std::string_view line) {
+  const std::size_t close = line.substr(0, 200).find("] ");
+  if (close == std::string_view::npos) return std::nullopt;
+  const std::string_view pod = line.substr(5, line.find('/', 5) - 5);
+  if (pod.empty() || pod.size() > close) return std::nullopt;
+  return Labelled{pod, line.substr(close + 2)};
+}
+
 std::optional<Labelled> split_label(std::string_view line) {
   const std::size_t start = line.find_first_not_of(" \t");
   if (start == std::string_view::npos) return std::nullopt;
+  if (line.substr(start).starts_with("[pod/")) return split_pod(line.substr(start));
   const std::size_t colon = line.substr(0, start + 65).find(':', start);
   if (colon == std::string_view::npos) return std::nullopt;
   const std::string_view host = line.substr(start, colon - start);
@@ -32,6 +42,7 @@ std::optional<Labelled> split_label(std::string_view line) {
 
 bool is_ruler(std::string_view line) {
   line = trim(line);
+  if (line.empty() || (line[0] != '-' && line[0] != '=')) return false;
   return line.size() >= 8 && line.find_first_not_of("-=") == std::string_view::npos;
 }
 

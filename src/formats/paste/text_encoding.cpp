@@ -92,4 +92,35 @@ Result<std::string> to_text(std::string_view content, const std::string& file) {
   return text;
 }
 
+std::optional<std::string> without_escapes(std::string_view text) {
+  constexpr int kFewest = 4;
+  int ends = 0;
+  for (std::size_t at = text.find("\\n"); at != std::string_view::npos && ends < kFewest;
+       at = text.find("\\n", at + 2))
+    ++ends;
+  if (ends < kFewest) return std::nullopt;
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char next = text[i] == '\\' && i + 1 < text.size() ? text[i + 1] : '\0';
+    switch (next) {
+      case 'n': out += '\n'; break;
+      case 't': out += '\t'; break;
+      case 'r': break;
+      case '"':
+      case '/':
+      case '\\': out += next; break;
+      default: out += text[i]; continue;
+    }
+    ++i;
+  }
+  return out;
+}
+
+std::string_view start_of(std::string_view text, std::size_t most) {
+  if (text.size() <= most) return text;
+  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xc0) == 0x80) --most;
+  return text.substr(0, most);
+}
+
 }  // namespace isleway::formats

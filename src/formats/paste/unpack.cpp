@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kMostDepth = 3;  // a compressed report in an archive in an archive
 constexpr std::size_t kMostFileBytes = std::size_t{64} << 20;
-constexpr std::size_t kMostBytes = std::size_t{1} << 30;
+constexpr std::size_t kMostBytes = std::size_t{512} << 20;
 constexpr int kMostEntries = 100'000;
 
 struct FreeArchive {
@@ -56,7 +56,10 @@ class Unpacker {
         const char* path = archive_entry_pathname(entry);
         take_entry(opened.get(), name + "/" + (path ? path : "?"), depth);
       }
-      if (bytes_ > kMostBytes) return;
+      if (bytes_ > kMostBytes) {
+        notices_.incomplete({name}, "holds more than 512 MiB: what stood before is used");
+        return;
+      }
     }
   }
 

@@ -24,6 +24,8 @@ bool is_steering(std::string_view name) {
 
 /// Up to the blank, or to the closing quote.
 std::string_view value_at(std::string_view text) {
+  constexpr std::size_t kMostText = 1000;  // no blank may come for megabytes
+  text = text.substr(0, kMostText);
   if (!text.empty() && (text[0] == '"' || text[0] == '\''))
     return before(text.substr(1), text.substr(0, 1));
   return text.substr(0, text.find_first_of(" \t;\"'`)\\"));

@@ -28,6 +28,7 @@ std::optional<GpuHeading> gpu_heading(std::string_view line) {
 struct LinkLine {
   std::string_view index, text;
   char separator;
+  std::string_view rest;  ///< where another one may follow
 };
 std::optional<LinkLine> link_line(std::string_view line) {
   for (std::size_t at = line.find("Link "); at != std::string_view::npos;
@@ -36,7 +37,10 @@ std::optional<LinkLine> link_line(std::string_view line) {
     const std::size_t end = line.find_first_not_of("0123456789", start);
     if (end == start || end == std::string_view::npos || end - start > 3) continue;
     if (line[end] != ':' && line[end] != ',') continue;
-    return LinkLine{line.substr(start, end - start), trim(line.substr(end + 1)), line[end]};
+    constexpr std::size_t kMostText = 200;
+    const std::string_view rest = line.substr(end + 1);
+    return LinkLine{line.substr(start, end - start), trim(rest.substr(0, kMostText)), line[end],
+                    rest};
   }
   return std::nullopt;
 }
@@ -79,7 +83,7 @@ class NvlinkReader {
       auto link = link_line(line);
       if (!link) take_message(line, i);
       // Reports put several on one line: "Link 3: <inactive>, Link 5: <inactive>".
-      for (; link; link = link_line(link->text)) take(*link, i);
+      for (; link; link = link_line(link->rest)) take(*link, i);
     }
     close();
   }
