@@ -82,6 +82,11 @@ class DcgmReader {
   /// Of health -c: a system and its state, with messages below; of diag: a test and its result.
   void take_table(std::string_view line) {
     const auto cells = cells_of(line);
+    // "| GPU 0   |": whose counters follow
+    if (cells.size() == 1 && cells[0].starts_with("GPU ") && parse_int(cells[0].substr(4))) {
+      gpu_ = gpu_name(cells[0].substr(4));
+      link_.clear();
+    }
     if (cells.size() != 2) return;
     std::string_view left = cells[0];
     const std::string_view right = cells[1];
@@ -97,13 +102,27 @@ class DcgmReader {
     for (const std::string_view word : results)
       if (right == word || right.starts_with(std::string(word) + " ")) {
         test_ = left;
-        return sink_.text("dcgm.diag", left, word);
+        return take_result(left, word, right);
       }
-    if (left == "Error" || left == "Warning" || left == "Info") take_message(right);
-    if (left == "Link" || left.starts_with("Link ")) return;
+    for (const std::string_view word : {"Error", "Warning", "Info"})
+      if (left == word || left.starts_with(std::string(word) + ":")) {
+        // "Warning: GPU 3"
+        if (const auto gpu = leading_number(after(left, "GPU")))
+          gpu_ = gpu_name(before(trim(after(left, "GPU")), " "));
+        take_message(right);
+      }
+    if (left.starts_with("Link ")) link_ = gpu_link_name(gpu_, left.substr(5));
     if (left == "DCGM Version") sink_.text("dcgm.version", "", right);
     if (left == "Driver Version Detected") sink_.text("driver.version", "", right);
     take_counter(left, right);
+  }
+
+  /// "Fail", "Fail - GPU: 3", "Fail - GPUs: 1, 2", "Pass - All"
+  void take_result(std::string_view test, std::string_view word, std::string_view result) {
+    const std::string_view gpus = after(after(result, "GPU"), ":");
+    if (gpus.empty()) return sink_.text("dcgm.diag", test, word);
+    for (const std::string_view gpu : split(gpus, ','))
+      sink_.text("dcgm.diag", test, word, gpu_name(gpu));
   }
 
   void take_health(std::string_view what, std::string_view state) {
@@ -131,16 +150,19 @@ class DcgmReader {
                  "inactive");
   }
 
-  /// `dcgmi nvlink -e`: "| Link 3    | ..." comes with titles that name the counter.
+  /// `dcgmi nvlink -e`: below "| Link 3 | |" stand "| -> Replay Error | 0 |" and the like.
   void take_counter(std::string_view left, std::string_view right) {
-    if (left.starts_with("CRC FLIT Error")) sink_.measure("nvlink.crc_errors", gpu_, right);
-    if (left.starts_with("CRC Data Error")) sink_.measure("nvlink.crc_data_errors", gpu_, right);
-    if (left.starts_with("Replay Error")) sink_.measure("nvlink.replay_errors", gpu_, right);
-    if (left.starts_with("Recovery Error")) sink_.measure("nvlink.recovery_errors", gpu_, right);
+    static constexpr std::pair<std::string_view, std::string_view> counters[] = {
+        {"CRC FLIT Error", "nvlink.crc_errors"},
+        {"CRC Data Error", "nvlink.crc_data_errors"},
+        {"Replay Error", "nvlink.replay_errors"},
+        {"Recovery Error", "nvlink.recovery_errors"}};
+    for (const auto& [title, signal] : counters)
+      if (left.starts_with(title)) sink_.measure(signal, link_.empty() ? gpu_ : link_, right);
   }
 
   SignalSink& sink_;
-  std::string device_, gpu_, test_;
+  std::string device_, gpu_, link_, test_;
   int switches_ = 0;
 };
 
@@ -205,15 +227,22 @@ class DiagJsonReader {
     }
   }
 
-  /// JSON has no lines: the one that names the test.
+  /// JSON has no lines: the one that names the test. Tests stand in order, so that none is looked
+  /// for before the last.
   void at_name(const std::string& name) {
-    for (std::size_t i = 0; i < sink_.size(); ++i)
-      if (contains(sink_.line(i), "\"" + name + "\"")) return sink_.at(i);
-    sink_.at(0);
+    const std::string quoted = "\"" + name + "\"";
+    for (std::size_t i = line_; i < sink_.size() && misses_ < kMostMisses; ++i)
+      if (contains(sink_.line(i), quoted)) return sink_.at(line_ = i);
+    ++misses_;
+    sink_.at(line_);
   }
+
+  static constexpr int kMostMisses = 100;
 
   SignalSink& sink_;
   const Json& root_;
+  std::size_t line_ = 0;
+  int misses_ = 0;
 };
 
 /// Depth is bounded before parsing: the parser's own stack is not.
@@ -228,9 +257,10 @@ bool is_deep(std::string_view text) {
 }
 
 int recognise(const TextIndex& text) {
-  for (const char* mark : {"gpuId ", "Overall Health", "NvLink Link Status", "NVLINK system",
-                           "No NvSwitches found", "NvLink system", "\"DCGM GPU Diagnostic\"",
-                           "\"DCGM Diagnostic\"", "dcgmi diag", "| Diagnostic"})
+  for (const char* mark :
+       {"gpuId ", "Overall Health", "NvLink Link Status", "NVLINK system", "No NvSwitches found",
+        "NvLink system", "\"DCGM GPU Diagnostic\"", "\"DCGM Diagnostic\"", "dcgmi diag",
+        "| Diagnostic", "NVLINK Error Counts"})
     if (text.has(mark)) return 90;
   return 0;
 }
@@ -241,7 +271,11 @@ void read(std::string_view text, const Location& from, Signals& signals, Notices
     const std::size_t start = text.find('{'), end = text.rfind('}');
     if (start == std::string_view::npos || end == std::string_view::npos || end < start) return;
     const std::string_view object = text.substr(start, end - start + 1);
-    if (is_deep(object)) return;
+    constexpr std::size_t kMostBytes = std::size_t{16} << 20;
+    if (object.size() > kMostBytes || is_deep(object)) {
+      notices.skipped(from, "JSON that is larger or deeper than dcgmi diag makes it");
+      return;
+    }
     const auto json = nlohmann::json::parse(object, nullptr, false);
     if (json.is_object()) DiagJsonReader(sink, json).read();
     else notices.incomplete(from, "the JSON of dcgmi diag is cut or damaged");

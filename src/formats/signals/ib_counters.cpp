@@ -1,4 +1,4 @@
-// perfquery: the counters of a port.
+// perfquery and ibqueryerrors: the counters of ports.
 #include "formats/counter_names.hpp"
 #include "formats/signal_sink.hpp"
 
@@ -14,7 +14,28 @@ std::optional<KeyValue> counter_line(std::string_view line) {
   return KeyValue{trim(line.substr(0, colon)), trim(line.substr(value))};
 }
 
+/// `Errors for 0xb83fd20300aa0001 "MF0;leaf3:MQM9700/U1"`, `Errors for "node17 mlx5_2"`
+std::string_view device_in(std::string_view line) {
+  const std::string_view rest = after(line, "Errors for ");
+  const std::string_view name = between(rest, "\"", "\"");
+  return name.empty() ? first_word(rest) : name;
+}
+
+/// `GUID 0x... port 14: [SymbolErrorCounter == 65535] [PortXmitWait == 12]`. Sums over all ports
+/// of a switch say the same again.
+void take_port(SignalSink& sink, std::string_view device, std::string_view line) {
+  const std::string_view number = trim(before(after(line, " port "), ":"));
+  if (!parse_int(number)) return;
+  const std::string port = std::string(device) + "/" + std::string(number);
+  for (std::string_view rest = line; contains(rest, "[");) {
+    rest = after(rest, "[");
+    const std::string_view counter = before(rest, "]");
+    sink.measure(counter_signal(trim(before(counter, "=="))), port, after(counter, "=="));
+  }
+}
+
 int recognise(const TextIndex& text) {
+  if (text.has("Errors for ") && text.has(" == ")) return 90;
   return text.has("counters: Lid ") || text.has("PortSelect:...") || text.has("Errors:....") ||
                  text.has("Counter:....")
              ? 90
@@ -24,9 +45,12 @@ int recognise(const TextIndex& text) {
 void read(std::string_view text, const Location& from, Signals& signals, Notices& notices) {
   SignalSink sink(text, from, signals, notices);
   std::string port;
+  std::string_view device;
   for (std::size_t i = 0; i < sink.size(); ++i) {
     const std::string_view line = sink.line(i);
     sink.at(i);
+    if (line.starts_with("Errors for ")) device = device_in(line);
+    if (!device.empty() && trim(line).starts_with("GUID ")) take_port(sink, device, line);
     // "# Port counters: Lid 3 port 1 (CapMask: 0x5A00)"
     if (contains(line, "counters: Lid ")) {
       port = "lid" + std::string(first_word(after(line, "Lid "))) + "/port" +
@@ -43,6 +67,7 @@ void read(std::string_view text, const Location& from, Signals& signals, Notices
 }  // namespace
 
 extern const SignalReader ib_counters_signals;
-const SignalReader ib_counters_signals = {"ib-counters", "perfquery", recognise, read};
+const SignalReader ib_counters_signals = {"ib-counters", "perfquery, ibqueryerrors", recognise,
+                                          read};
 
 }  // namespace isleway::formats

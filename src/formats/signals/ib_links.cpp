@@ -1,27 +1,11 @@
 // The cables of an InfiniBand network: iblinkinfo, ibnetdiscover (records, and -p's lines).
-#include <array>
 #include <set>
 
+#include "formats/lane_rates.hpp"
 #include "formats/signal_sink.hpp"
 
 namespace isleway::formats {
 namespace {
-
-/// Gbit/s of one lane, by the name of its generation.
-std::optional<double> lane_rate(std::string_view generation) {
-  static constexpr std::array<std::pair<std::string_view, double>, 9> rates = {{{"SDR", 2.5},
-                                                                                {"DDR", 5},
-                                                                                {"QDR", 10},
-                                                                                {"FDR10", 10.3125},
-                                                                                {"FDR", 14.0625},
-                                                                                {"EDR", 25.78125},
-                                                                                {"HDR", 53.125},
-                                                                                {"NDR", 106.25},
-                                                                                {"XDR", 212.5}}};
-  for (const auto& [name, rate] : rates)
-    if (generation == name) return rate;
-  return std::nullopt;
-}
 
 class LinkReader {
  public:
@@ -162,7 +146,8 @@ class LinkReader {
     if (!lanes || generation.empty()) return;
     sink_.text("ib.link", end, speed, peer);
     sink_.number("ib.width", end, *lanes, peer);
-    if (const auto rate = lane_rate(generation)) sink_.number("ib.speed_Gbs", end, *rate, peer);
+    if (const auto rate = signal_lane_rate(generation))
+      sink_.number("ib.speed_Gbs", end, *rate, peer);
   }
 
   SignalSink& sink_;

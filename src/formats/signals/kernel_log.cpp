@@ -60,6 +60,7 @@ class KernelLogReader {
     if (contains(text, "peermem") || contains(text, "nv_peer_mem")) return take_peermem(text);
     if (contains(text, "PCIe Bus Error: severity=")) return take_aer(text);
     if (contains(text, "available PCIe bandwidth, limited by")) return take_limited(text);
+    if (contains(text, "fault addr") || contains(text, "IO_PAGE_FAULT")) return take_dma(text);
     if (text.starts_with("mlx5_core ")) return take_mlx5(text);
     if (take_message(text)) return true;
     take_boot(text);
@@ -171,6 +172,17 @@ class KernelLogReader {
     if (device.empty() || at.empty()) return false;
     sink_.text("pcie.limited_by", bus_address(device), bus_address(at));
     return false;
+  }
+
+  /// "DMAR: [DMA Read NO_PASID] Request device [41:00.0] fault addr 0x... [fault reason 0x06] PTE
+  /// Read access is not set", "nvidia 0000:c1:00.0: AMD-Vi: Event logged [IO_PAGE_FAULT ...]"
+  bool take_dma(std::string_view text) {
+    const std::string_view address = find_bus_address(text);
+    if (address.empty() || is_flood()) return false;
+    const std::string_view reason = after(text, "fault reason ");
+    sink_.text("iommu.fault", bus_address(address),
+               reason.empty() ? "IO_PAGE_FAULT" : trim(after(reason, "]")));
+    return true;
   }
 
   static std::string_view trim_colon(std::string_view text) {

@@ -1,5 +1,5 @@
 // Versions and the node's own description: /proc/driver/nvidia/version, nvcc, lists of
-// packages, uname, os-release, dmidecode, ofed_info.
+// packages (dpkg, rpm, pip), PyTorch's collect_env, uname, os-release, dmidecode, ofed_info.
 #include "formats/signal_sink.hpp"
 
 namespace isleway::formats {
@@ -36,6 +36,18 @@ std::optional<Package> parse_package(std::string_view line) {
   const std::size_t version = all.rfind('-', release - 1);
   if (version == std::string_view::npos) return std::nullopt;
   return Package{all.substr(0, version), all.substr(version + 1, release - version - 1)};
+}
+
+/// "nvidia-cudnn-cu12==9.1.0.70", "[pip3] nvidia-nccl-cu12==2.20.5", and pip's list in columns.
+std::optional<Package> parse_wheel(std::string_view line) {
+  for (const std::string_view tag : {"[pip3] ", "[conda] "})
+    if (line.starts_with(tag)) line = trim(line.substr(tag.size()));
+  if (!line.starts_with("nvidia-") && !line.starts_with("nvidia_")) return std::nullopt;
+  if (const std::size_t equals = line.find("=="); equals != std::string_view::npos)
+    return Package{line.substr(0, equals), first_word(line.substr(equals + 2))};
+  const auto words = split_words(line);
+  if (words.size() < 2 || words.size() > 4 || !leading_number(words[1])) return std::nullopt;
+  return Package{words[0], words[1]};
 }
 
 bool is_of_interest(std::string_view package) {
@@ -76,7 +88,7 @@ class VersionReader {
       sink_.text("driver.version", "", version_in(line));
       sink_.text("driver.module", "", contains(line, "Open") ? "open" : "proprietary");
     } else if (contains(line, "Cuda compilation tools, release")) {
-      sink_.text("cuda.toolkit_version", "", before(after(line, "release "), ","));
+      sink_.text("cuda.toolkit", "", before(after(line, "release "), ","));
     } else if (line.starts_with("MLNX_OFED_LINUX-") || line.starts_with("OFED-internal-")) {
       sink_.text("ofed.version", "", before(after(line, "-"), ":"));
     } else if (line.starts_with("PRETTY_NAME=")) {
@@ -89,9 +101,53 @@ class VersionReader {
       sink_.text("node.name", "", line.substr(17));
     } else if (line.starts_with("Product Name: ")) {
       sink_.text("node.product", "", line.substr(14));
+    } else if (take_collected(line) || take_model(line)) {
+      return;
+    } else if (const auto wheel = parse_wheel(line)) {
+      take_wheel(*wheel);
     } else if (const auto package = parse_package(line); package && is_of_interest(package->name)) {
       take_package(*package);
     }
+  }
+
+  /// python -m torch.utils.collect_env
+  bool take_collected(std::string_view line) {
+    static constexpr std::pair<std::string_view, std::string_view> keys[] = {
+        {"CUDA used to build PyTorch: ", "cuda.runtime"},
+        {"CUDA runtime version: ", "cuda.toolkit"},
+        {"Nvidia driver version: ", "driver.version"}};
+    for (const auto& [key, signal] : keys)
+      if (line.starts_with(key)) {
+        const std::string_view value = trim(line.substr(key.size()));
+        if (leading_number(value)) sink_.text(signal, "", value);
+        return true;
+      }
+    return false;
+  }
+
+  /// "GPU models and configuration: GPU 0: NVIDIA A100", or one a line below
+  bool take_model(std::string_view line) {
+    constexpr std::string_view heading = "GPU models and configuration:";
+    if (line.starts_with(heading)) {
+      in_models_ = true;
+      line = trim(line.substr(heading.size()));
+      if (line.empty()) return true;
+    }
+    if (!in_models_) return false;
+    const std::string_view index = before(line, ":");
+    in_models_ = index.starts_with("GPU ") && parse_int(index.substr(4)).has_value();
+    if (in_models_)
+      sink_.text("gpu.name", gpu_name(index.substr(4)), before(after(line, ":"), "(UUID"));
+    return in_models_;
+  }
+
+  void take_wheel(const Package& wheel) {
+    sink_.text("package.version", wheel.name, wheel.version);
+    const auto is = [&](std::string_view part) { return contains(wheel.name, part); };
+    const std::string_view version = upstream(wheel.version);
+    if (is("cudnn") && !is("frontend")) sink_.text("cudnn.version", "", version);
+    else if (is("nccl")) sink_.text("nccl.version", "", version);
+    else if (is("cuda-runtime") || is("cuda_runtime")) sink_.text("cuda.runtime", "", version);
   }
 
   void take_package(const Package& package) {
@@ -109,13 +165,15 @@ class VersionReader {
   }
 
   SignalSink& sink_;
+  bool in_models_ = false;  ///< of collect_env's list
 };
 
 int recognise(const TextIndex& text) {
   for (const char* mark :
        {"NVRM version:", "Cuda compilation tools", "MLNX_OFED_LINUX-", "PRETTY_NAME=", "Linux ",
         "Static hostname:", "Product Name: ", "OFED-internal-", "$ hostname", "$ uname",
-        "$ systemd-detect-virt", "ii  ", ".x86_64", ".aarch64", "hi  "})
+        "$ systemd-detect-virt", "nvidia-cu", "nvidia_cu", "nvidia-nccl", "PyTorch: ", "ii  ",
+        ".x86_64", ".aarch64", "hi  "})
     if (text.has(mark)) return 60;
   return 0;
 }
