@@ -26,6 +26,7 @@ bool applies_to(const AppliesTo& applies, const Product* product) {
 
 bool meets(const Signal& signal, const Condition& condition) {
   if (!is_like_any(signal.subject, condition.subjects) ||
+      !is_like_any(signal.peer, condition.peers) ||
       !is_like_any(signal.quote, condition.quotes))
     return false;
   return std::all_of(condition.clauses.begin(), condition.clauses.end(),

@@ -18,7 +18,8 @@ ProfileValues profile_values(const NodeFacts& node, const ProfileEntry& entry) {
     const Signal& signal = *fact.signal;
     if (!is_like_any(signal.subject, entry.subjects)) continue;
     if (entry.per_subject) {
-      values.emplace(profile_key(signal), ProfileValue{value_text(signal), &signal});
+      values.emplace(profile_key(signal),
+                     ProfileValue{entry.presence ? "there" : value_text(signal), &signal});
     } else {
       // Once a subject, however many outputs repeat it.
       if (!values.emplace("seen " + signal.subject, ProfileValue{}).second) continue;

@@ -19,22 +19,21 @@ Result<Profile> Profile::from_yaml(const std::string& text, const std::string& n
   if (!file) return tl::unexpected(file.error());
   YamlMap map(*file, file->root(), "the file");
   Profile profile;
-  const YAML::Node list = map.require("profile");
-  if (list.IsDefined())
-    for (const auto& node : list) {
-      YamlMap entry(*file, node, "an entry");
-      ProfileEntry one;
-      one.signal = entry.required_text("signal");
-      one.title = entry.required_text("title");
-      one.column = entry.text("column");
-      one.per_subject = entry.text("per", "subject") == "subject";
-      one.subjects = entry.texts("subjects");
-      one.compare = entry.has("severity");
-      one.severity = read_severity(*file, entry, "severity", Severity::note);
-      one.drift = read_severity(*file, entry, "drift", Severity::note);
-      entry.finish();
-      profile.entries.push_back(std::move(one));
-    }
+  for (const auto& node : map.list("profile")) {
+    YamlMap entry(*file, node, "an entry");
+    ProfileEntry one;
+    one.signal = entry.required_text("signal");
+    one.title = entry.required_text("title");
+    one.column = entry.text("column");
+    one.per_subject = entry.text("per", "subject") == "subject";
+    one.presence = entry.text("only") == "presence";
+    one.subjects = entry.texts("subjects");
+    one.compare = entry.has("severity");
+    one.severity = read_severity(*file, entry, "severity", Severity::note);
+    one.drift = read_severity(*file, entry, "drift", Severity::note);
+    entry.finish();
+    profile.entries.push_back(std::move(one));
+  }
   map.finish();
   if (!file->ok()) return tl::unexpected(*file->error());
   return profile;

@@ -36,6 +36,7 @@ Condition read_condition(YamlFile& file, const YAML::Node& node) {
   Condition condition;
   condition.signal = map.required_text("signal");
   condition.subjects = map.texts("subject");
+  condition.peers = map.texts("peer");
   condition.quotes = map.texts("quote");
   condition.none = map.flag("none", false);
   condition.at_least = map.integer("count", 1, 1, 1'000'000);
@@ -52,13 +53,9 @@ Condition read_condition(YamlFile& file, const YAML::Node& node) {
 }
 
 std::vector<Condition> read_conditions(YamlFile& file, YamlMap& map, const char* key) {
-  const YAML::Node node = map.take(key);
   std::vector<Condition> conditions;
-  if (!node.IsDefined()) return conditions;
-  if (!node.IsSequence())
-    file.fail(node, std::string("'") + key + "' is no list", "a list of conditions");
-  else
-    for (const auto& entry : node) conditions.push_back(read_condition(file, entry));
+  for (const auto& entry : map.optional_list(key))
+    conditions.push_back(read_condition(file, entry));
   return conditions;
 }
 

@@ -13,9 +13,7 @@ std::string_view major_minor(std::string_view version) {
 std::vector<VersionTable::Least> read_least(YamlFile& file, YamlMap& map, const char* key,
                                             const char* name, const char* version) {
   std::vector<VersionTable::Least> all;
-  const YAML::Node list = map.require(key);
-  if (!list.IsDefined()) return all;
-  for (const auto& node : list) {
+  for (const auto& node : map.list(key)) {
     YamlMap entry(file, node, "an entry");
     all.push_back({entry.required_text(name), entry.required_text(version), entry.text("gains")});
     entry.finish();
@@ -30,16 +28,21 @@ Result<VersionTable> VersionTable::from_yaml(const std::string& text, const std:
   if (!file) return tl::unexpected(file.error());
   YamlMap map(*file, file->root(), "the file");
   VersionTable table;
-  const YAML::Node list = map.require("cuda");
-  if (list.IsDefined())
-    for (const auto& node : list) {
-      YamlMap entry(*file, node, "a CUDA release");
-      table.cuda.push_back({entry.required_text("version"), entry.required_text("driver"),
-                            entry.required_text("minor")});
-      entry.finish();
-    }
+  for (const auto& node : map.list("cuda")) {
+    YamlMap entry(*file, node, "a CUDA release");
+    table.cuda.push_back({entry.required_text("version"), entry.required_text("driver"),
+                          entry.required_text("minor")});
+    entry.finish();
+  }
   table.drivers = read_least(*file, map, "architecture", "name", "driver");
   table.nccl = read_least(*file, map, "nccl", "architecture", "version");
+  table.cudnn = read_least(*file, map, "cudnn", "architecture", "version");
+  for (const auto& node : map.list("cudnn_cuda")) {
+    YamlMap entry(*file, node, "a CUDA release");
+    table.cudnn_cuda.push_back(
+        {entry.required_text("cuda"), entry.required_text("from"), entry.text("until")});
+    entry.finish();
+  }
   map.finish();
   if (!file->ok()) return tl::unexpected(*file->error());
   return table;

@@ -12,6 +12,7 @@ struct ProfileEntry {
   std::string signal, title;
   std::string column;                  ///< heading in the table; empty: not shown
   bool per_subject = true;             ///< else all values of the node together
+  bool presence = false;               ///< whether there is one, whatever its value
   std::vector<std::string> subjects;   ///< patterns; empty: all
   Severity severity = Severity::note;  ///< of a difference between sisters
   bool compare = true;                 ///< between sisters

@@ -45,6 +45,7 @@ struct Condition {
   std::string signal;
   Where where = Where::node;
   std::vector<std::string> subjects;  ///< patterns; empty: any
+  std::vector<std::string> peers;     ///< likewise
   std::vector<std::string> quotes;    ///< patterns of the line that states it; empty: any
   std::vector<Clause> clauses;        ///< all of them
   bool none = false;                  ///< holds where there is no such fact

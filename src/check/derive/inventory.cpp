@@ -61,13 +61,20 @@ void kinds(NodeFacts& node) {
         {{"names", list_text({names.begin(), names.end()})}});
 }
 
-/// Chips on boards of eight (DGX-2: sixteen) that carry NVSwitches.
+/// Chips on boards of eight (DGX-2: sixteen) that carry NVSwitches. Those of Blackwell are no PCI
+/// devices: the driver reaches them through InfiniBand bridges (fabric manager user guide).
 int switches_of(const Product& product, std::size_t gpus) {
   if (product.wiring != Wiring::nvswitch || gpus < 8) return 0;
   if (product.architecture == "volta") return gpus == 16 ? 12 : 6;
   if (product.architecture == "ampere") return 6;
-  if (product.architecture == "hopper") return 4;
-  return product.architecture == "blackwell" ? 2 : 0;
+  return product.architecture == "hopper" ? 4 : 0;
+}
+
+/// Boards whose NVSwitches lspci does not list.
+void hidden_switches(NodeFacts& node) {
+  for (const Fact& fact : node.named("pcie.device"))
+    if (is_like_any(value_text(*fact.signal), {"*NVIDIA*B100*", "*NVIDIA*B200*", "*NVIDIA*B300*"}))
+      return add(node, "board.needs_switch", 1, {fact.signal});
 }
 
 void switches(NodeFacts& node) {
@@ -109,6 +116,14 @@ void mig_pending(NodeFacts& node) {
   for (Derived& derived : found) node.add(std::move(derived));
 }
 
+/// What a port is: a slower one of another kind serves another purpose.
+std::string kind_of_port(const NodeFacts& node, const std::string& port) {
+  std::string kind;
+  if (const Signal* type = node.find("nic.type", device_of(port))) kind += value_text(*type);
+  if (const Signal* layer = node.find("nic.link_layer", port)) kind += " " + value_text(*layer);
+  return kind;
+}
+
 /// A NIC slower than most of the node's.
 void nic_rates(NodeFacts& node) {
   std::map<double, Lines> by_rate;
@@ -123,9 +138,12 @@ void nic_rates(NodeFacts& node) {
     for (const Signal* line : lines) {
       const Signal* state = node.find("nic.state", line->subject);
       if (state && !is_like_any(value_text(*state), {"*active*", "up"})) continue;
-      node.add(Derived{{"nic.rate_odd", line->subject, "", rate, "", {}, ""},
-                       {line, usual->second[0]},
-                       {{"usual", number_text(usual->first)}}});
+      const bool alike =
+          kind_of_port(node, line->subject) == kind_of_port(node, usual->second[0]->subject);
+      node.add(
+          Derived{{alike ? "nic.rate_odd" : "nic.rate_other", line->subject, "", rate, "", {}, ""},
+                  {line, usual->second[0]},
+                  {{"usual", number_text(usual->first)}}});
     }
   }
 }
@@ -135,6 +153,7 @@ void derive_inventory(Facts& facts, const Input&, const Context& context) {
     gpus(node, context);
     kinds(node);
     switches(node);
+    hidden_switches(node);
     single_gpu(node);
     mig_pending(node);
     nic_rates(node);

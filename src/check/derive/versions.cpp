@@ -28,17 +28,44 @@ void same_as_driver(NodeFacts& node, const char* other, const char* fact, const 
 }
 
 void cuda(NodeFacts& node, const Signal& driver, const VersionTable& table) {
-  // nvidia-smi's header names the newest CUDA that the driver runs: no demand on it.
+  // nvidia-smi's header names the newest CUDA that the driver runs: no demand on it. Packages
+  // for forward compatibility bring what a driver lacks.
+  for (const Fact& fact : node.named("package.version"))
+    if (fact.signal->subject.starts_with("cuda-compat")) return;
   for (const char* name : {"cuda.toolkit", "cuda.runtime"})
     for (const Fact& fact : node.named(name)) {
       const auto* entry = table.find_cuda(value_text(*fact.signal));
       if (!entry) continue;
       const std::string version = value_text(driver);
+      const bool is_toolkit = std::string_view(name) == "cuda.toolkit";
       if (is_older(version, entry->minor))
-        add(node, "version.cuda_too_new", *fact.signal, driver, {{"needs", entry->minor}});
-      else if (is_older(version, entry->driver))
+        add(node, is_toolkit ? "version.toolkit_too_new" : "version.cuda_too_new", *fact.signal,
+            driver, {{"needs", entry->minor}});
+      else if (!is_toolkit && is_older(version, entry->driver))
         add(node, "version.cuda_minor", *fact.signal, driver, {{"needs", entry->driver}});
     }
+}
+
+/// cuDNN's builds: each is for one major version of CUDA, and early ones know no later CUDA.
+void cudnn(NodeFacts& node, const VersionTable& table) {
+  const Signal* version = node.find("cudnn.version");
+  if (!version) return;
+  for (const char* name : {"cuda.runtime", "cuda.toolkit"}) {
+    const Signal* cuda = node.find(name);
+    if (!cuda) continue;
+    const std::string release = value_text(*cuda);
+    for (const auto& entry : table.cudnn_cuda) {
+      if (entry.cuda != release.substr(0, release.find('.'))) continue;
+      const std::string text = value_text(*version);
+      const bool early = is_older(text, entry.from);
+      // "9.10" is the last: 9.10.2 still is.
+      const bool late = !entry.until.empty() && is_older(entry.until + ".99999", text);
+      if (early || late)
+        add(node, "version.cudnn_cuda", *version, *cuda,
+            {{"needs", early ? entry.from + " or later" : "at most " + entry.until}});
+    }
+    return;
+  }
 }
 
 void least(NodeFacts& node, const char* name, const char* fact,
@@ -67,6 +94,8 @@ void derive_versions(Facts& facts, const Input&, const Context& context) {
     }
     least(node, "driver.version", "version.driver_too_old", table.drivers);
     least(node, "nccl.version", "version.nccl_old", table.nccl);
+    least(node, "cudnn.version", "version.cudnn_old", table.cudnn);
+    cudnn(node, table);
   }
 }
 
