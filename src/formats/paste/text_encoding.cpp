@@ -110,7 +110,8 @@ std::optional<std::string> without_escapes(std::string_view text) {
       case '"':
       case '/':
       case '\\': out += next; break;
-      default: out += text[i]; continue;
+      // Where a string begins, what was printed begins on a line of its own.
+      default: out += text[i] == '"' ? '\n' : text[i]; continue;
     }
     ++i;
   }

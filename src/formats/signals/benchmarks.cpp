@@ -1,4 +1,5 @@
 // Measurements: nccl-tests, nvbandwidth, p2pBandwidthLatencyTest, perftest's ib_write_bw.
+#include <algorithm>
 #include <array>
 
 #include "formats/line_prefix.hpp"
@@ -8,7 +9,7 @@
 
 namespace isleway::formats {
 
-extern const Reader nccl_tests_reader, nvbandwidth_reader, p2p_test_reader;
+extern const Reader nccl_tests_reader, nccl_tests_json_reader, nvbandwidth_reader, p2p_test_reader;
 
 namespace {
 
@@ -19,7 +20,8 @@ const Content* content_of(const Result<Document>& document) {
 }
 
 void add_devices(SignalSink& sink, const std::vector<std::string>& devices) {
-  for (std::size_t i = 0; i < devices.size(); ++i)
+  constexpr std::size_t kMostDevices = 1024;  // each is looked for in all lines
+  for (std::size_t i = 0; i < std::min(devices.size(), kMostDevices); ++i)
     for (std::size_t line = 0; line < sink.size(); ++line)
       if (!devices[i].empty() && contains(sink.line(line), devices[i])) {
         sink.at(line);
@@ -157,6 +159,7 @@ int recognise(const TextIndex& text) {
     best = 80;
   if (text.has("busbw") || text.has("# Avg bus bandwidth") || text.has("  float "))
     best = std::max(best, nccl_tests_reader.recognise(text.text()));
+  if (text.has("\"bus_bw\"")) best = std::max(best, nccl_tests_json_reader.recognise(text.text()));
   if (text.has("nvbandwidth") || text.has("bandwidth (GB/s)"))
     best = std::max(best, nvbandwidth_reader.recognise(text.text()));
   if (text.has("P2P=") || text.has("Bandwidth Latency Test]"))
@@ -167,7 +170,8 @@ int recognise(const TextIndex& text) {
 void read(std::string_view text, const Location& from, Signals& signals, Notices& notices) {
   SignalSink sink(text, from, signals, notices);
   const ReadContext context{nullptr, from.file, "", ReadContext::Want::anything};
-  for (const Reader* reader : {&nccl_tests_reader, &nvbandwidth_reader, &p2p_test_reader}) {
+  for (const Reader* reader :
+       {&nccl_tests_reader, &nccl_tests_json_reader, &nvbandwidth_reader, &p2p_test_reader}) {
     if (reader->recognise(text) <= 0) continue;
     const Result<Document> document = reader->read(text, context);
     if (const auto* tables = content_of<NcclTestsTables>(document)) read_nccl_tests(sink, *tables);
