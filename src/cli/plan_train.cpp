@@ -8,6 +8,7 @@
 #include "cli/option_group.hpp"
 #include "cli/plan.hpp"
 #include "isleway/core.hpp"
+#include "isleway/plan/even_parts.hpp"
 #include "isleway/plan/slowest_gpu.hpp"
 #include "isleway/plan/train_runs.hpp"
 #include "isleway/report/train.hpp"
@@ -103,6 +104,58 @@ int write_files(const TrainOptions& options, const report::TrainAnswer& answer) 
   return Exit::good;
 }
 
+/// A part of the machine, and what it is best used as.
+struct Plan {
+  std::unique_ptr<plan::Interconnect> interconnect;
+  std::unique_ptr<plan::TrainModel> model;
+  plan::SearchResult found;
+
+  bool better_than(const Plan& other) const {
+    if (found.best.empty() || other.found.best.empty()) return !found.best.empty();
+    return found.best.front().step < other.found.best.front().step;
+  }
+};
+
+Result<Plan> plan_on(const TrainOptions& options, const plan::TrainJob& job, const Fabric& fabric,
+                     const plan::ComputeCatalogue& compute, Parts& parts, bool calibrate) {
+  auto gpu = plan::slowest_gpu(fabric, compute, parts);
+  if (!gpu) return tl::unexpected(gpu.error());
+  Plan made;
+  made.interconnect = std::make_unique<plan::Interconnect>(fabric, parts);
+  const auto model = [&] {
+    return std::make_unique<plan::TrainModel>(job, *made.interconnect, gpu->compute, parts,
+                                              gpu->memory, gpu->spread);
+  };
+  if (calibrate)
+    if (const auto fitted = fit(options, *model(), parts); !fitted)
+      return tl::unexpected(fitted.error());
+  made.model = model();
+  auto found =
+      options.layout.empty() ? search(options, *made.model) : one_layout(options, *made.model);
+  if (!found) return tl::unexpected(found.error());
+  made.found = std::move(*found);
+  return made;
+}
+
+/// On all GPUs, or on a part of them where GPUs are missing and the part is faster.
+Result<Plan> best_plan(const TrainOptions& options, const plan::TrainJob& job, const Fabric& fabric,
+                       const plan::ComputeCatalogue& compute, Parts& parts,
+                       const Session& session) {
+  auto best = plan_on(options, job, fabric, compute, parts, !options.calibrate.empty());
+  if (!options.layout.empty()) return best;
+  std::string what;
+  for (const plan::EvenPart& part : plan::even_parts(fabric)) {
+    if (part.what.empty()) continue;
+    auto other = plan_on(options, job, part.fabric, compute, parts, false);
+    if (!other || (best && !other->better_than(*best))) continue;
+    best = std::move(other);
+    what = fmt::format("{}: {} of {} GPUs", part.what, part.fabric.gpu_count(), fabric.gpu_count());
+  }
+  if (!what.empty() && !session.quiet)
+    fmt::print(stderr, "note: the fastest plan leaves GPUs out. It takes {}\n", what);
+  return best;
+}
+
 int run(const TrainOptions& options, Session& session) {
   auto job = job_of(options, session);
   if (!job) return report(job.error());
@@ -111,30 +164,24 @@ int run(const TrainOptions& options, Session& session) {
   const Catalogue& catalogue = **session.catalogue();
   const auto compute = plan::ComputeCatalogue::open(catalogue.folder() / "compute");
   if (!compute) return report(compute.error());
-  auto gpu = plan::slowest_gpu(*fabric, *compute, catalogue.parts());
-  if (!gpu) return report(gpu.error());
-  if (gpu->mixed && !session.quiet)
-    fmt::print(stderr, "note: the GPUs differ; every one gets as much as the slowest can do\n");
-
   Parts parts = catalogue.parts();
-  const plan::Interconnect interconnect(*fabric, parts);
-  if (!options.calibrate.empty()) {
-    const plan::TrainModel uncalibrated(*job, interconnect, gpu->compute, parts, gpu->memory);
-    if (const auto fitted = fit(options, uncalibrated, parts); !fitted)
-      return report(fitted.error());
-  }
-  const plan::TrainModel model(*std::move(job), interconnect, gpu->compute, parts, gpu->memory);
-  auto found = options.layout.empty() ? search(options, model) : one_layout(options, model);
-  if (!found) return report(found.error());
-  report::TrainAnswer answer{model,         fabric->name(), std::move(*found),     {}, {}, {},
+  auto best = best_plan(options, *job, *fabric, *compute, parts, session);
+  if (!best) return report(best.error());
+  const plan::TrainModel& model = *best->model;
+  if (!model.spread().speed.empty() && !session.quiet)
+    fmt::print(stderr,
+               "note: the GPUs differ. Pipeline stages on faster ones get more layers; inside a "
+               "stage every GPU does as much as the slowest\n");
+
+  report::TrainAnswer answer{model,         fabric->name(), std::move(best->found), {}, {}, {},
                              options.price, options.tokens, options.layout.empty()};
   if (!options.no_what_ifs && !answer.search.best.empty())
     answer.what_ifs = plan::what_ifs(model, answer.search.best, parts);
   if (session.verbose || session.json || !options.html.empty())
     answer.tensor_steps = plan::tensor_steps(model, 1);
   if (answer.searched)
-    answer.smallest =
-        plan::smallest_fit(model.job(), parts, gpu->memory, interconnect.domain_size(), 1 << 17);
+    answer.smallest = plan::smallest_fit(model.job(), parts, model.capacity(),
+                                         model.interconnect().domain_size(), 1 << 17);
   if (const int status = write_files(options, answer); status != Exit::good) return status;
   const int status = print(session.json ? report::train_json(answer)
                                         : report::train_text(answer, session.verbose));
@@ -153,8 +200,8 @@ void add_job_options(CLI::App& app, TrainOptions& options) {
   job.add_with_default("-s,--sequence", options.sequence, "Tokens of a sequence", "N")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 24));
   job.add_with_default("--precision", options.precision, "bf16, fp8, mxfp8, nvfp4, ...", "NAME");
-  job.add_with_default("--framework", options.framework, "megatron, megatron-2021, torchtitan",
-                       "NAME");
+  job.add_with_default("--framework", options.framework,
+                       "megatron, megatron-2021, torchtitan, torchtitan-async-tp", "NAME");
   job.add_flag("--cuda-graphs", options.graphs, "Launches are replayed from CUDA graphs");
   job.add_flag("--expert-overlap", options.expert_overlap,
                "Experts' traffic runs beside another micro-batch");

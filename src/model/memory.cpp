@@ -10,7 +10,8 @@
 namespace isleway::model {
 namespace {
 
-constexpr std::array<const char*, 4> kNames = {"none", "selective", "pointwise", "full"};
+constexpr std::array<const char*, 5> kNames = {"none", "selective", "pointwise", "alternate",
+                                               "full"};
 constexpr double kBf16 = 2;
 
 /// Per token of the rank, in 16-bit elements unless said otherwise. Follows the counting of
@@ -19,7 +20,11 @@ struct Kept {
   double hidden, tensor, sequence;
   Recompute recompute;
 
-  bool cheap_too() const { return recompute == Recompute::pointwise; }
+  bool cheap_too() const {
+    return recompute == Recompute::pointwise || recompute == Recompute::alternate;
+  }
+  /// Of the matrix multiplies' results.
+  double products() const { return recompute == Recompute::alternate ? 0.5 : 1; }
   /// The inputs of a norm and of the matrices behind it; the norm's output is cheap.
   double norm_and_input() const { return kBf16 * hidden / sequence * (cheap_too() ? 1 : 2); }
 };
@@ -40,7 +45,7 @@ double mixer_bytes(const Mixer& mixer, const Kept& kept, const Work& work, bool 
       (mixer.kind == MixerKind::latent_attention ? mixer.kv_rank + mixer.rope_dim : 0));
   bytes += kBf16 * (low_rank + out);
   // What latent vectors expand to can be made again from them.
-  if (!(kept.cheap_too() && low_rank > 0)) bytes += kBf16 * (q + kv);
+  if (!(kept.cheap_too() && low_rank > 0)) bytes += kBf16 * kept.products() * (q + kv);
   const double heads = static_cast<double>(mixer.heads) / kept.tensor;
   if (fused || kept.recompute != Recompute::none) return bytes + 4 * heads;
   // Scores, their dropout's mask and result: 2 + 1 + 2 bytes for each pair of tokens.
@@ -52,7 +57,7 @@ double feed_forward_bytes(const FeedForward& feed, const Kept& kept, const Shard
   if (feed.empty()) return 0;
   double bytes = kept.norm_and_input();
   const double outputs = feed.gated ? 2 : 1;
-  const double kept_widths = outputs + (kept.cheap_too() ? 0 : 1);
+  const double kept_widths = kept.products() * outputs + (kept.cheap_too() ? 0 : 1);
   bytes += kBf16 * kept_widths * static_cast<double>(feed.dense + feed.shared) / kept.tensor;
   if (feed.experts == 0 || work.tokens == 0) return bytes;
   const double rows = expert_rows(feed, shard, work) / static_cast<double>(work.tokens);
@@ -82,11 +87,10 @@ double activation_bytes(const Layer& layer, std::int64_t hidden, const Shard& sh
                    feed_forward_bytes(layer.feed_forward, kept, shard, work));
 }
 
-double logits_bytes(const Transformer& model, const Shard& shard, const Work& work) {
-  // 16-bit logits, and their 32-bit copy whose place the gradient takes.
+double logits_bytes(const Transformer& model, const Shard& shard, const Work& work, double each) {
   const double logits = static_cast<double>(model.vocabulary) / static_cast<double>(shard.tensor);
   return static_cast<double>(work.tokens) *
-         (6 * logits + 2 * kBf16 * static_cast<double>(model.hidden));
+         (each * logits + 2 * kBf16 * static_cast<double>(model.hidden));
 }
 
 double kv_bytes_per_token(const Mixer& mixer, std::int64_t tensor, double bytes_per_element) {

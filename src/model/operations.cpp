@@ -93,7 +93,9 @@ void Kernels::attention_core(const Mixer& mixer) {
   Operation op;
   op.kind = Operation::Kind::attention;
   op.name = "attention";
-  op.flops = 2 * tokens() * seen(mixer, work_) * heads * widths;
+  op.keys = seen(mixer, work_);
+  op.width = widths / 2;
+  op.flops = 2 * tokens() * op.keys * heads * widths;
   // Queries, results, keys and values once: what a fused kernel moves.
   op.elements = 2 * tokens() * heads * widths;
   if (mixer.index_heads > 0)

@@ -38,6 +38,19 @@ bool is_four_bit(Precision precision) {
   return precision == Precision::nvfp4 || precision == Precision::mxfp4;
 }
 
+/// Bytes of conversions of one product in training, less those that gemm() counts. Training
+/// software brings each tensor into a narrow format once, by rows and by columns, for all of its
+/// products: the input in the forward pass, the result's gradient in the backward pass. gemm()
+/// has each product convert its own input, as serving software was measured to do.
+double conversion_bytes(const Gemm& g, Precision precision, double convert_traffic, bool backward) {
+  const double narrow = model::bytes_per_element(precision);
+  const bool whole_tensor = precision == Precision::fp8_current;  // its largest is sought before
+  const double once = 2 + 2 * narrow + (whole_tensor ? 2 : 0);
+  const double each = convert_traffic * (2 + narrow);
+  const double input = double(g.m) * double(g.k), gradient = double(g.m) * double(g.n);
+  return backward ? gradient * once - (gradient + input) * each : input * (once - each);
+}
+
 }  // namespace
 
 bool ComputeModel::multiplies(Precision precision) const {
@@ -79,7 +92,7 @@ Time ComputeModel::gemm(const Gemm& gemm, Precision precision) const {
   const auto m = double(gemm.m), n = double(gemm.n), k = double(gemm.k), count = double(gemm.count);
   const double traffic = count * (m * k * a_bytes + n * k * b_bytes + m * n * kResultBytes);
   const double memory = memory_rate_.bytes_per_second() * c.memory;
-  const double sm_flops = peak_flops(precision) * c.peak / sms_;
+  const double sm_flops = peak_flops(precision) * c.peak * clock_ / sms_;
 
   double best = std::numeric_limits<double>::max();
   for (const Tile tile : kTiles) {
@@ -105,15 +118,19 @@ Time ComputeModel::gemm_backward(const Gemm& g, Precision precision) const {
   return gemm({g.m, g.k, g.n, g.count}, precision) + gemm({g.k, g.n, g.m, g.count}, precision);
 }
 
-Time ComputeModel::attention(double flops, Bytes bytes, double context, bool backward) const {
-  if (flops <= 0) return {};
+Time ComputeModel::attention(const Attention& call, bool backward) const {
+  if (call.flops <= 0) return {};
   // The backward pass computes the scores again: five products for the forward pass' two.
   constexpr double kBackwardFlops = 2.5, kBackwardBytes = 2;
-  const double share = (backward ? kernels_.attention_backward : kernels_.attention) * context /
-                       (context + kernels_.attention_ramp);
-  const double math = flops * (backward ? kBackwardFlops : 1) /
-                      (peak_flops(Precision::bf16) * std::max(share, 1e-3));
-  const double moved = double(bytes.count()) * (backward ? kBackwardBytes : 1) /
+  constexpr double kMeasuredWidth = 128;
+  const double share = (backward ? kernels_.attention_backward : kernels_.attention) * call.keys /
+                       (call.keys + kernels_.attention_ramp);
+  // A score's exponential takes as long however wide its head is.
+  const double softmax =
+      (1 + kernels_.softmax / std::max(1.0, call.width)) / (1 + kernels_.softmax / kMeasuredWidth);
+  const double math = call.flops * softmax * (backward ? kBackwardFlops : 1) /
+                      (peak_flops(Precision::bf16) * clock_ * std::max(share, 1e-3));
+  const double moved = double(call.bytes.count()) * (backward ? kBackwardBytes : 1) /
                        (memory_rate_.bytes_per_second() * kernels_.memory);
   return Time::seconds(overlapped(math, moved)) + Time::us(kernels_.launch);
 }
@@ -124,19 +141,27 @@ Time ComputeModel::memory(Bytes bytes, int kernels) const {
          Time::us(kernels_.launch * kernels);
 }
 
-Time ComputeModel::operation(const model::Operation& op, Precision weights, double context,
-                             bool backward) const {
+Time ComputeModel::operation(const model::Operation& op, Precision weights, bool backward) const {
+  constexpr double kScanWidth = 128;
   const double bf16 = model::bytes_per_element(Precision::bf16);
   const Bytes bytes(std::llround((op.elements + op.weights) * bf16));
   switch (op.kind) {
     case model::Operation::Kind::gemm: {
       const Gemm shape{op.m, op.n, op.k, op.count};
-      return backward ? gemm_backward(shape, weights) : gemm(shape, weights);
+      const Time products = backward ? gemm_backward(shape, weights) : gemm(shape, weights);
+      if (!multiplies(weights) || model::math_bits(weights) >= 16) return products;
+      const double rate =
+          memory_rate_.bytes_per_second() * constants(weights).memory / double(op.count);
+      return products +
+             Time::seconds(
+                 conversion_bytes(shape, weights, constants(weights).convert_traffic, backward) /
+                 rate);
     }
-    case model::Operation::Kind::attention: return attention(op.flops, bytes, context, backward);
+    case model::Operation::Kind::attention:
+      return attention({op.flops, bytes, op.keys, op.width}, backward);
     case model::Operation::Kind::recurrence:
       // Chunked scans are products of small matrices; they run like attention over a chunk.
-      return attention(op.flops, bytes, kernels_.attention_ramp, backward);
+      return attention({op.flops, bytes, kernels_.attention_ramp, kScanWidth}, backward);
     case model::Operation::Kind::memory: return memory(bytes * (backward ? 2 : 1), op.kernels);
   }
   return {};

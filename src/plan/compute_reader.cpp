@@ -1,11 +1,23 @@
 // Reads machines/compute.
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "fabric/parts_reader.hpp"
 #include "isleway/core.hpp"
 #include "isleway/plan/compute.hpp"
 
 namespace isleway::plan {
+namespace {
+
+/// Clock that a power limit leaves. What leaks and what memory and links take stays; the rest
+/// goes with the clock and the square of a voltage that follows it.
+double clock_of(double power) {
+  constexpr double kStill = 0.2;
+  return std::cbrt((power - kStill) / (1 - kStill));
+}
+
+}  // namespace
 
 class ComputeReader {
  public:
@@ -53,6 +65,7 @@ void ComputeReader::read_gpus(YamlMap& root) {
     part.fp8 = map.number("fp8", 0, 0, kMost);
     part.fp4 = map.number("fp4", 0, 0, kMost);
     part.int8 = map.number("int8", 0, 0, kMost);
+    part.power = map.number("power", 1, 0.3, 2);
     part.extrapolated = map.text("extrapolated");
     part.source = sources_.resolve(*file_, map);
     if (part.bf16 <= 0) file_->fail(map.node(), fmt::format("GPU '{}' lacks a 'bf16' rate", key));
@@ -72,6 +85,8 @@ void ComputeReader::read_kernels(YamlMap& root) {
     c.attention = map.number("attention", 1, 0.01, 1);
     c.attention_backward = map.number("attention_backward", 1, 0.01, 1);
     c.attention_ramp = map.number("attention_ramp", 0, 0, 1e6);
+    c.flash2 = map.number("flash2", 1, 0.01, 1);
+    c.softmax = map.number("softmax", 0, 0, 1e4);
     if (sources_.resolve(*file_, map).empty())
       file_->fail(map.node(), fmt::format("kernels of '{}' lack 'source'", key));
     map.finish();
@@ -119,6 +134,7 @@ Result<ComputeModel> ComputeCatalogue::gpu(const Parts& parts, std::string_view 
   ComputeModel model;
   model.part_ = found->second;
   model.memory_rate_ = part->memory_rate;
+  model.clock_ = clock_of(found->second.power);
   model.sms_ = std::max(1, part->sms);
   const std::string& generation = found->second.generation;
   const auto kernels = kernels_.find(generation);

@@ -111,7 +111,7 @@ void add_recompute(const TrainLayout& layout, Flags& flags) {
     return;
   }
   flags.add("--recompute-granularity", "selective");
-  if (layout.recompute == Recompute::pointwise)
+  if (layout.recompute == Recompute::pointwise || layout.recompute == Recompute::alternate)
     flags.add("--recompute-modules", "layernorm moe_act mla_up_proj");
 }
 
@@ -190,6 +190,7 @@ std::string torchtitan_toml(const TrainJob& job, const TrainLayout& layout) {
   text += fmt::format("mode = \"{}\"\n", layout.recompute == Recompute::none   ? "none"
                                          : layout.recompute == Recompute::full ? "full"
                                                                                : "selective");
+  if (layout.recompute == Recompute::alternate) text += "selective_ac_option = \"op\"\n";
   if (model::math_bits(job.precision) == 8) {
     text += "\n[model]\nconverters = [\"float8\"]\n\n[quantize.linear.float8]\n";
     text += fmt::format("enable_fsdp_float8_all_gather = {}\nrecipe_name = \"{}\"\n",

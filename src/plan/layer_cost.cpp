@@ -17,7 +17,7 @@ void add_memory(const TrainJob& job, const TrainLayout& layout, const model::Lay
   const std::int64_t hidden = job.model.hidden;
   const auto kept = [&](Recompute recompute) {
     return model::activation_bytes(layer, hidden, shard_of(layout), work_of(job, layout), recompute,
-                                   job.fused_attention);
+                                   job.framework.fused_attention);
   };
   cost.activations = kept(layout.recompute);
   if (layout.recompute == Recompute::full) cost.working = kept(Recompute::none);
@@ -30,7 +30,8 @@ void add_memory(const TrainJob& job, const TrainLayout& layout, const model::Lay
 
 void add_head_memory(const TrainJob& job, const TrainLayout& layout, LayerCost& cost) {
   cost.dense_weights = static_cast<double>(job.model.vocabulary * job.model.hidden) / layout.tensor;
-  cost.working = model::logits_bytes(job.model, shard_of(layout), work_of(job, layout));
+  cost.working = model::logits_bytes(job.model, shard_of(layout), work_of(job, layout),
+                                     job.framework.logit_bytes);
 }
 
 /// Everything that prices of layers are made from.
@@ -59,8 +60,8 @@ class LayerPricer {
   void add_tensor(const model::LayerTraffic& traffic, LayerCost& cost);
   void add_context(const model::LayerTraffic& traffic, LayerCost& cost);
   void add_experts(const model::Layer& layer, const model::LayerTraffic& traffic, LayerCost& cost);
-  double host_crossings(const model::FeedForward& feed) const;
-  bool computed_again(const Operation& op) const;
+  double copies(const model::FeedForward& feed) const;
+  double computed_again(const Operation& op) const;
 
   const TrainJob& job_;
   const TrainLayout& layout_;
@@ -83,11 +84,14 @@ double LayerPricer::seconds(Collective collective, const GroupShape& group, doub
   return 0;
 }
 
-bool LayerPricer::computed_again(const Operation& op) const {
-  if (layout_.recompute == Recompute::full) return true;
+/// The share of an operation that the backward pass repeats.
+double LayerPricer::computed_again(const Operation& op) const {
+  if (layout_.recompute == Recompute::full) return 1;
   if (layout_.recompute == Recompute::selective)
-    return op.kind == Operation::Kind::attention && !job_.fused_attention;
-  if (layout_.recompute != Recompute::pointwise) return false;
+    return op.kind == Operation::Kind::attention && !job_.framework.fused_attention;
+  const bool alternate = layout_.recompute == Recompute::alternate;
+  if (layout_.recompute != Recompute::pointwise && !alternate) return 0;
+  if (alternate && op.kind == Operation::Kind::gemm) return 0.5;
   const std::string_view name = op.name;
   return name == "activation" || name == "expert activation" || name == "norm and residual" ||
          name == "kv up" || name == "q up" || name == "low-rank norms";
@@ -103,11 +107,13 @@ double LayerPricer::kernel(const Operation& op, bool backward) const {
   if (op.kind == Operation::Kind::memory) {
     Operation more = op;
     more.elements *= constants_.pointwise * job_.framework.pointwise;
-    seconds = compute_.operation(more, precision, work_.context, backward).seconds();
-  } else if (op.kind == Operation::Kind::attention && !job_.fused_attention) {
+    seconds = compute_.operation(more, precision, backward).seconds();
+  } else if (op.kind == Operation::Kind::attention && !job_.framework.fused_attention) {
     seconds = unfused_attention(backward);
   } else {
-    seconds = compute_.operation(op, precision, work_.context, backward).seconds();
+    seconds = compute_.operation(op, precision, backward).seconds();
+    if (op.kind == Operation::Kind::attention && !job_.framework.newest_attention)
+      seconds /= compute_.kernels().flash2;
   }
   return seconds / constants_.sustained;
 }
@@ -134,11 +140,12 @@ double LayerPricer::unfused_attention(bool backward) const {
 void LayerPricer::add_kernels(const std::vector<Operation>& operations, LayerCost& cost) {
   gemms_forward_ = gemms_backward_ = attention_forward_ = attention_backward_ = 0;
   kernels_ = 0;
+  const int per_expert = model::math_bits(job_.precision) < 16 ? 2 : 1;
   for (const Operation& op : operations) {
     const double forward = kernel(op, false), backward = kernel(op, true);
     cost.forward += forward;
     cost.backward += backward;
-    if (computed_again(op)) cost.again += forward;
+    cost.again += computed_again(op) * forward;
     if (op.kind == Operation::Kind::gemm) {
       gemms_forward_ += forward;
       gemms_backward_ += backward;
@@ -147,7 +154,8 @@ void LayerPricer::add_kernels(const std::vector<Operation>& operations, LayerCos
       attention_forward_ += forward;
       attention_backward_ += backward;
     }
-    kernels_ += op.kernels;
+    // Training software multiplies expert by expert, and narrows each one's rows before.
+    kernels_ += op.expert ? static_cast<int>(op.count) * per_expert : op.kernels;
   }
 }
 
@@ -155,12 +163,15 @@ void LayerPricer::add_kernels(const std::vector<Operation>& operations, LayerCos
 void LayerPricer::add_host(LayerCost& cost) const {
   if (job_.framework.graphs) return;
   const double calls = (cost.tensor.calls + cost.context.calls + cost.experts.calls) / 2;
-  const double launch =
-      job_.framework.host * (compute_.host_launch(kernels_).seconds() * constants_.launches +
-                             calls * constants_.collective_launch);
-  const bool twice = layout_.recompute == Recompute::full && cost.again > 0;
-  cost.host_forward = std::max(0.0, launch - cost.whole_forward());
-  cost.host_backward = std::max(0.0, launch * (twice ? 2 : 1) - cost.whole_backward());
+  const double kernels =
+      job_.framework.host * compute_.host_launch(kernels_).seconds() * constants_.launches;
+  const double traffic = job_.framework.host * calls * constants_.collective_launch;
+  // Each product has two in the backward pass, which full recomputation precedes.
+  constexpr double kBackward = 2;
+  const bool again = layout_.recompute == Recompute::full && cost.again > 0;
+  cost.host_forward = std::max(0.0, kernels + traffic - cost.whole_forward());
+  cost.host_backward =
+      std::max(0.0, kernels * (kBackward + (again ? 1 : 0)) + traffic - cost.whole_backward());
 }
 
 void LayerPricer::add_tensor(const model::LayerTraffic& traffic, LayerCost& cost) {
@@ -222,21 +233,22 @@ void LayerPricer::add_context(const model::LayerTraffic& traffic, LayerCost& cos
   }
 }
 
-/// Experts' traffic that crosses between hosts, over what it were if a token went there anew
-/// for each of its experts.
-double LayerPricer::host_crossings(const model::FeedForward& feed) const {
-  const int domain = interconnect_.domain_size();
-  const double domains = static_cast<double>(layout_.expert * layout_.expert_tensor) / domain;
-  if (!job_.framework.node_limited || domains <= 1) return 1;
+/// Experts' traffic over what it were if a token went anew to each of its experts: it goes once
+/// to each host that has some of them, or to each rank where all are on one host.
+double LayerPricer::copies(const model::FeedForward& feed) const {
+  if (!job_.framework.node_limited) return 1;
+  const double ranks = layout_.expert * layout_.expert_tensor;
+  const double domains = ranks / interconnect_.domain_size();
+  const double ends = domains > 1 ? domains : ranks;
   const double picks = static_cast<double>(feed.topk);
-  return domains * (1 - std::pow(1 - 1 / domains, picks)) / picks;
+  return ends * (1 - std::pow(1 - 1 / ends, picks)) / picks;
 }
 
 void LayerPricer::add_experts(const model::Layer& layer, const model::LayerTraffic& traffic,
                               LayerCost& cost) {
   if (traffic.experts == 0) return;
   Passing& experts = cost.experts;
-  experts.bytes = traffic.experts * kBf16 * host_crossings(layer.feed_forward);
+  experts.bytes = traffic.experts * kBf16 * copies(layer.feed_forward);
   const bool again = layout_.recompute == Recompute::full;
   experts.calls = again ? 6 : 4;
   const double once = seconds(Collective::all_to_all, groups_.expert, experts.bytes);

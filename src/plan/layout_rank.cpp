@@ -6,6 +6,7 @@
 #include "isleway/core.hpp"
 #include "isleway/plan/slowest_gpu.hpp"
 #include "isleway/plan/train_search.hpp"
+#include "plan/run_inputs.hpp"
 
 namespace isleway::plan {
 namespace {
@@ -18,8 +19,21 @@ bool same_division(const TrainLayout& a, const TrainLayout& b) {
          a.expert == b.expert;
 }
 
-LayoutRank rank_one(const RunSource& source, const TrainRun& run, const Catalogue& catalogue,
-                    const ComputeCatalogue& compute, const model::ModelCatalogue& models) {
+/// Why the search prefers `best` to `own`: memory, or the part of the step that costs most more.
+std::string why(const TrainEstimate& own, const TrainEstimate& best) {
+  constexpr double kGib = 1073741824.0;
+  if (!own.fits())
+    return fmt::format("needs {:.0f} GiB of {:.0f}", own.needed / kGib, own.capacity / kGib);
+  std::size_t most = 0;
+  const auto more = [&](std::size_t i) { return own.parts[i].seconds() - best.parts[i].seconds(); };
+  for (std::size_t i = 1; i < kParts; ++i)
+    if (more(i) > more(most)) most = i;
+  return fmt::format("{} {:+.1f}% of a step", name_of(static_cast<Part>(most)),
+                     100 * more(most) / best.step.seconds());
+}
+
+LayoutRank rank_one(const RunSource& source, const TrainRun& run, RunInputs& inputs,
+                    const ComputeCatalogue& compute) {
   LayoutRank rank;
   rank.source = &source;
   rank.run = &run;
@@ -27,25 +41,24 @@ LayoutRank rank_one(const RunSource& source, const TrainRun& run, const Catalogu
     rank.left_out = error.what;
     return rank;
   };
-  auto transformer = model_of(source, run.model, models);
+  const auto& transformer = inputs.transformer(source, run.model);
   if (!transformer) return give_up(transformer.error());
-  auto fabric = fabric_of(run.platform, catalogue);
-  if (!fabric) return give_up(fabric.error());
-  const auto gpu = slowest_gpu(*fabric, compute, catalogue.parts());
+  const auto& interconnect = inputs.interconnect(run.platform);
+  if (!interconnect) return give_up(interconnect.error());
+  const Parts& parts = inputs.catalogue().parts();
+  const auto gpu = slowest_gpu((*interconnect)->fabric(), compute, parts);
   if (!gpu) return give_up(gpu.error());
   const auto framework = parse_framework(run.framework);
   if (!framework) return give_up(framework.error());
   const auto layout = parse_layout(run.layout, run.platform.gpus);
   if (!layout) return give_up(layout.error());
   TrainJob job;
-  job.model = std::move(*transformer);
+  job.model = *transformer;
   job.sequence = run.sequence;
   job.global_batch = run.batch;
   job.precision = run.precision;
   job.framework = *framework;
-  const Interconnect interconnect(std::move(*fabric), catalogue.parts());
-  const TrainModel model(std::move(job), interconnect, gpu->compute, catalogue.parts(),
-                         gpu->memory);
+  const TrainModel model(std::move(job), **interconnect, gpu->compute, parts, gpu->memory);
   SearchOptions options;
   options.top = kTop;
   options.all_orders = false;
@@ -57,13 +70,12 @@ LayoutRank rank_one(const RunSource& source, const TrainRun& run, const Catalogu
     rank.left_out = "no layout fits";
     return rank;
   }
-  rank.best = short_text(found->best.front().layout);
-  rank.slower = own->step.seconds() / found->best.front().step.seconds();
-  for (std::size_t i = 0; i < found->best.size(); ++i)
-    if (same_division(found->best[i].layout, *layout)) {
-      rank.rank = i + 1;
-      break;
-    }
+  const TrainEstimate& best = found->best.front();
+  rank.best = short_text(best.layout);
+  rank.slower = own->step.seconds() / best.step.seconds();
+  for (std::size_t i = 0; i < found->best.size() && rank.rank == 0; ++i)
+    if (same_division(found->best[i].layout, *layout)) rank.rank = i + 1;
+  if (rank.rank != 1) rank.why = why(*own, best);
   return rank;
 }
 
@@ -80,13 +92,14 @@ Result<std::vector<LayoutRank>> rank_layouts(const std::filesystem::path& path,
   if (!file) return tl::unexpected(file.error());
   YamlMap root(*file, file->root(), "the file");
   std::vector<LayoutRank> ranks;
+  RunInputs inputs(catalogue, models);  // many runs share a machine
   for (const std::string& id : root.texts("runs")) {
     bool known = false;
     for (const RunSource& source : sources)
       for (const TrainRun& run : source.training) {
         if (run.id != id) continue;
         known = true;
-        ranks.push_back(rank_one(source, run, catalogue, compute, models));
+        ranks.push_back(rank_one(source, run, inputs, compute));
       }
     if (!known) file->fail(root.node(), fmt::format("no run is called '{}'", id));
   }

@@ -121,6 +121,7 @@ void RunReader::serving(const YAML::Node& node) {
   run.precision = precision(map);
   run.input = map.integer("input", 0, 1, kMostTokens);
   run.output = map.integer("output", 0, 1, kMostTokens);
+  run.cached = map.number("cached", 0, 0, 0.9999);
   run.concurrency = map.integer("concurrency", 0, 1, kMostTokens);
   if (map.has("ttft")) run.ttft = map.time("ttft");
   if (map.has("tpot")) run.tpot = map.time("tpot");

@@ -27,7 +27,8 @@ namespace {
 double roofline_rate(const ServeJob& job, const ComputeModel& gpu, int gpus, double concurrency) {
   const auto p = model::parameters(job.model);
   const double weight = model::bytes_per_element(job.precision);
-  const double flops = 2 * double(p.active()) * (job.input + job.output) / job.output;
+  const double flops =
+      2 * double(p.active()) * (job.input * (1 - job.cached) + job.output) / job.output;
   const double math = gpu.peak_flops(job.precision) / flops;
   const double cache = model::kv_bytes(job.model, job.input + job.output / 2, 1,
                                        model::bytes_per_element(job.kv_precision));
@@ -70,6 +71,7 @@ ServeScore ServeScorer::score(const RunSource& source, const ServeRun& run,
   job.kv_precision = usual_kv(run);
   job.input = run.input;
   job.output = run.output;
+  job.cached = run.cached;
   job.software = software;
   const auto worker = [&](const ServeLayout& layout) {
     return ServeWorker::create(job, layout, **interconnect, *compute, memory);

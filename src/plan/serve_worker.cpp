@@ -67,7 +67,9 @@ void ServeWorker::reckon_memory(double gpu_memory) {
   for (const std::uint8_t kind : model.order) {
     const auto p = model::parameters(model.kinds[kind], model.hidden);
     sharded += double(p.sharded());
-    experts += double(p.experts);
+    // Where EP does not divide them, some experts stand on two ranks (as EPLB's spare slots).
+    const double all = double(std::max<std::int64_t>(1, model.kinds[kind].feed_forward.experts));
+    experts += double(p.experts) * std::ceil(all / layout_.expert) * layout_.expert / all;
     replicated += double(p.replicated);
   }
   const auto all = model::parameters(model);
@@ -122,8 +124,7 @@ void ServeWorker::add_layer(const model::Layer& layer, double layers, double seq
       }
       case Operation::Kind::attention: break;  // below: two kinds of sequences
       case Operation::Kind::recurrence:
-        time.attention +=
-            layers * compute_->operation(op, job_->precision, context).seconds() * launch;
+        time.attention += layers * compute_->operation(op, job_->precision).seconds() * launch;
         break;
       case Operation::Kind::memory:
         // Norms, activations and permutations are fused with what stands beside them.
@@ -151,8 +152,8 @@ void ServeWorker::add_layer(const model::Layer& layer, double layers, double seq
       const double visible = model::seen(mixer, work);
       const double flops = 2 * sequences * visible * heads * width;
       const double bytes = sequences * visible * kv;
-      time.attention +=
-          layers * compute_->attention(flops, Bytes(std::llround(bytes)), context).seconds();
+      const Attention decode{flops, Bytes(std::llround(bytes)), context, double(mixer.value_dim)};
+      time.attention += layers * compute_->attention(decode).seconds();
     }
     if (prefill > 0) {
       work.context = seen;
@@ -161,8 +162,8 @@ void ServeWorker::add_layer(const model::Layer& layer, double layers, double seq
       const double wide = double(mixer.head_dim + mixer.value_dim);
       const double flops = 2 * prefill * visible * heads * wide;
       const double bytes = 2 * prefill * heads * wide * kBf16;
-      time.attention +=
-          layers * compute_->attention(flops, Bytes(std::llround(bytes)), visible).seconds();
+      const Attention chunk{flops, Bytes(std::llround(bytes)), visible, wide / 2};
+      time.attention += layers * compute_->attention(chunk).seconds();
     }
   } else if (mixer.kind == model::MixerKind::recurrent) {
     const double state = model::state_bytes_per_sequence(mixer, layout_.tensor);

@@ -1,6 +1,7 @@
 #include "isleway/plan/slowest_gpu.hpp"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -11,10 +12,26 @@ double usable_memory(const GpuPart& part) {
   return static_cast<double>(part.memory.count()) * kGibPerGb * kLeft;
 }
 
+namespace {
+
+GpuSpread spread_of(const Fabric& fabric, const std::map<std::string, double>& peaks,
+                    const Parts& parts, const ComputeModel& slowest) {
+  GpuSpread spread;
+  for (GpuId gpu = 0; gpu < fabric.gpu_count(); ++gpu) {
+    const std::string& key = fabric.device(fabric.gpu(gpu)).part;
+    spread.speed.push_back(peaks.at(key) / slowest.part().bf16);
+    spread.memory.push_back(usable_memory(*parts.gpu(key)));
+  }
+  return spread;
+}
+
+}  // namespace
+
 Result<SlowestGpu> slowest_gpu(const Fabric& fabric, const ComputeCatalogue& catalogue,
                                const Parts& parts) {
   std::optional<SlowestGpu> slowest;
   std::set<std::string> seen;
+  std::map<std::string, double> peaks;
   for (const auto& unit : fabric.templates()) {
     for (const DeviceIndex index : unit->gpus()) {
       const std::string& key = unit->device(index).part;
@@ -26,6 +43,7 @@ Result<SlowestGpu> slowest_gpu(const Fabric& fabric, const ComputeCatalogue& cat
       auto compute = catalogue.gpu(parts, key);
       if (!compute) return tl::unexpected(compute.error());
       const double memory = usable_memory(*part);
+      peaks[key] = compute->part().bf16;
       if (!slowest) {
         slowest = SlowestGpu{std::move(*compute), memory, false};
         continue;
@@ -37,6 +55,7 @@ Result<SlowestGpu> slowest_gpu(const Fabric& fabric, const ComputeCatalogue& cat
     }
   }
   if (!slowest) return fail("the machine has no GPU");
+  if (slowest->mixed) slowest->spread = spread_of(fabric, peaks, parts, slowest->compute);
   return *slowest;
 }
 

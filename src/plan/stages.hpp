@@ -14,7 +14,9 @@ struct StageLayers {
 };
 
 /// Contiguous stages, as even as can be. Where layers do not divide, the first and the last
-/// stage, which also have the embedding and the loss, get one less before any other.
-std::vector<StageLayers> split_layers(int layers, int stages);
+/// stage, which also have the embedding and the loss, get one less before any other. Where ranks
+/// differ in speed (stage s is on rank s mod their number), layers are in proportion to it.
+std::vector<StageLayers> split_layers(int layers, int stages,
+                                      const std::vector<double>& speeds = {});
 
 }  // namespace isleway::plan

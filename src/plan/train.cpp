@@ -1,6 +1,7 @@
 #include "isleway/plan/train.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "plan/train_state.hpp"
 #include "plan/train_traffic.hpp"
@@ -78,9 +79,11 @@ void add_passes(const TrainJob& job, const std::vector<LayerCost>& costs, double
 const char* name_of(Part part) { return kPartNames[static_cast<std::size_t>(part)]; }
 
 TrainModel::TrainModel(TrainJob job, const Interconnect& interconnect, ComputeModel compute,
-                       const Parts& parts, double memory_capacity)
-    : state_(std::make_unique<State>(State{std::move(job), interconnect, std::move(compute),
-                                           memory_capacity, TrainingConstants::read(parts)})) {}
+                       const Parts& parts, double memory_capacity, GpuSpread spread) {
+  auto constants = TrainingConstants::read(parts, compute.part().generation);
+  state_ = std::make_unique<State>(State{std::move(job), interconnect, std::move(compute),
+                                         memory_capacity, std::move(constants), std::move(spread)});
+}
 TrainModel::~TrainModel() = default;
 TrainModel::TrainModel(TrainModel&&) noexcept = default;
 
@@ -88,6 +91,7 @@ const TrainJob& TrainModel::job() const { return state_->job; }
 const Interconnect& TrainModel::interconnect() const { return state_->interconnect; }
 const ComputeModel& TrainModel::compute() const { return state_->compute; }
 double TrainModel::capacity() const { return state_->capacity; }
+const GpuSpread& TrainModel::spread() const { return state_->spread; }
 
 Result<const std::vector<LayerCost>*> TrainModel::State::layer_costs(
     const TrainLayout& layout) const {
@@ -108,6 +112,20 @@ Result<const std::vector<LayerCost>*> TrainModel::State::layer_costs(
   return &*known->second;
 }
 
+std::vector<StageGpus> TrainModel::State::stage_gpus(const TrainLayout& layout) const {
+  const auto stages = static_cast<std::size_t>(layout.pipeline);
+  if (spread.speed.empty()) return std::vector<StageGpus>(stages, {1, capacity});
+  std::vector<StageGpus> gpus(
+      stages, {std::numeric_limits<double>::max(), std::numeric_limits<double>::max()});
+  const auto stride = static_cast<std::size_t>(groups_of(layout).pipeline.stride[0]);
+  for (std::size_t rank = 0; rank < spread.speed.size(); ++rank) {
+    StageGpus& stage = gpus[rank / stride % stages];
+    stage.speed = std::min(stage.speed, spread.speed[rank]);
+    stage.memory = std::min(stage.memory, spread.memory[rank]);
+  }
+  return gpus;
+}
+
 Result<TrainEstimate> TrainModel::price(const TrainLayout& layout, bool exact) const {
   const State& state = *state_;
   if (!state.constants) return tl::unexpected(state.constants.error());
@@ -121,7 +139,8 @@ Result<TrainEstimate> TrainModel::price(const TrainLayout& layout, bool exact) c
   if (auto done = gather_layers(state.job, layout, state.interconnect, constants, costs, gathers);
       !done)
     return tl::unexpected(done.error());
-  const std::vector<StageCost> stages = stage_costs(state.job, layout, costs);
+  const std::vector<StageGpus> gpus = state.stage_gpus(layout);
+  const std::vector<StageCost> stages = stage_costs(state.job, layout, costs, gpus);
   auto data = data_traffic(state.job, layout, stages, state.interconnect, constants);
   if (!data) return tl::unexpected(data.error());
   const auto hop = stage_hop(state.job, layout, state.interconnect);
@@ -159,8 +178,13 @@ Result<TrainEstimate> TrainModel::price(const TrainLayout& layout, bool exact) c
   estimate.mfu = estimate.model_flops / state.compute.peak_flops(state.job.precision);
   estimate.memory = train_memory(state.job, layout, stages, constants);
   estimate.capacity = state.capacity;
-  for (const StageMemory& memory : estimate.memory)
-    estimate.needed = std::max(estimate.needed, memory.total());
+  for (std::size_t rank = 0; rank < estimate.memory.size(); ++rank) {
+    StageMemory& memory = estimate.memory[rank];
+    memory.capacity = gpus[rank].memory;
+    if (memory.total() * estimate.capacity <= estimate.needed * memory.capacity) continue;
+    estimate.needed = memory.total();
+    estimate.capacity = memory.capacity;
+  }
   if (exact) {
     estimate.traffic = traffic_rows(state.job, layout, costs, state.interconnect, *hop, pipeline);
     for (auto* rows : {&gathers.rows, &data->rows})

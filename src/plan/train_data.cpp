@@ -109,15 +109,19 @@ Result<void> gather_layers(const TrainJob& job, const TrainLayout& layout,
   layers.back() = 1;
   Calls calls(interconnect);
   const double hidden_share = job.framework.data_overlap ? constants.data_hidden : 0;
+  // Software that gathers nothing ahead does so matrix by matrix, when each is needed.
+  constexpr double kMatrices = 4;
+  const double pieces = job.framework.data_overlap ? 1 : kMatrices;
   for (std::size_t kind = 0; kind < costs.size(); ++kind) {
     LayerCost& cost = costs[kind];
     const std::size_t first = traffic.rows.size();
     const auto each = [&](Collective collective, double passes, double bytes_per_weight) {
-      const double times = passes * layers[kind] * micro_batches;
-      return calls.add(collective, groups.shards, cost.dense_weights * bytes_per_weight, times,
-                       traffic.rows) +
-             calls.add(collective, groups.expert_data, cost.expert_weights * bytes_per_weight,
-                       times, traffic.rows);
+      const double times = passes * pieces * layers[kind] * micro_batches;
+      const double bytes = bytes_per_weight / pieces;
+      return pieces * (calls.add(collective, groups.shards, cost.dense_weights * bytes, times,
+                                 traffic.rows) +
+                       calls.add(collective, groups.expert_data, cost.expert_weights * bytes, times,
+                                 traffic.rows));
     };
     const double forward = each(Collective::all_gather, 1, kBf16);
     const double backward = each(Collective::all_gather, 1, kBf16) +

@@ -15,9 +15,11 @@ constexpr double kMostLogError = 1;
 constexpr double kStiffness = 0.01;
 constexpr int kSearchRounds = 40;
 
-/// Constants of a step's time; those of memory are found from memory.
+/// Constants of a step's time; those of memory are found from memory, and what a cluster is over
+/// others from its own runs.
 bool is_of_time(const std::string& name) {
-  return name.starts_with("train.") && name != "train.fragmentation" && name != "train.context";
+  return name.starts_with("train.") && name != "train.fragmentation" && name != "train.context" &&
+         name != "train.sustained";
 }
 
 bool is_share(const Constant& constant) { return constant.unit == "ratio"; }
@@ -32,7 +34,7 @@ Parts with_factors(const Parts& parts, const std::vector<std::string>& names,
       Constant scaled = *constant;
       scaled.value *= std::exp(log_factors[i]);
       // A share of more than the whole would be no share; launches are counts.
-      if (is_share(scaled) && names[i] != "train.launches")
+      if (is_share(scaled) && names[i] != "train.launches" && names[i] != "train.pointwise")
         scaled.value = std::min(scaled.value, 1.0);
       changed.set_constant(names[i], scaled);
     }

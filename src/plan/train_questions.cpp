@@ -56,7 +56,8 @@ WhatIf priced(std::string change, Result<Fabric> fabric, const TrainModel& model
     return answer;
   }
   const Interconnect interconnect(std::move(*fabric), parts);
-  const TrainModel changed(model.job(), interconnect, model.compute(), parts, model.capacity());
+  const TrainModel changed(model.job(), interconnect, model.compute(), parts, model.capacity(),
+                           model.spread());
   for (const TrainEstimate& estimate : layouts) {
     const auto there = changed.price(estimate.layout, true);
     if (!there) {
@@ -121,7 +122,7 @@ std::vector<TensorStep> tensor_steps(const TrainModel& model, int micro_batch) {
     const model::Layer& layer = job.model.kinds[most];
     for (const model::Operation& op : model::operations(layer, job.model.hidden, shard, work))
       for (const bool backward : {false, true})
-        step.compute += model.compute().operation(op, job.precision, work.context, backward);
+        step.compute += model.compute().operation(op, job.precision, backward);
     const model::LayerTraffic traffic = model::traffic(layer, job.model.hidden, shard, work);
     const double bytes = traffic.tensor * 2;
     const double calls = 2.0 * traffic.tensor_calls;

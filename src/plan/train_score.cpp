@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 
+#include "isleway/core/text.hpp"
 #include "isleway/plan/slowest_gpu.hpp"
 #include "plan/run_inputs.hpp"
 
@@ -56,13 +57,13 @@ TrainScore TrainScorer::score(const RunSource& source, const TrainRun& run, cons
   job.global_batch = run.batch;
   job.precision = run.precision;
   job.framework = *framework;
-  job.fused_attention = run.framework != "megatron-2021";  // FlashAttention came in 2022
   const double memory = usable_memory(*parts.gpu(part));
   const TrainModel model(std::move(job), **interconnect, *compute, parts, memory);
   const auto estimate = model.price(*layout, exact);
   if (!estimate) return give_up(estimate.error());
   const double measured = run.step.seconds();
   score.step = estimate->step.seconds() / measured;
+  for (std::size_t i = 0; i < kParts; ++i) score.parts[i] = estimate->parts[i].seconds() / measured;
   if (run.memory) score.memory = estimate->needed / double(run.memory->count());
   const double flops =
       model::training_flops(*transformer, double(run.sequence), model::FlopConvention::causal) *
@@ -71,12 +72,43 @@ TrainScore TrainScorer::score(const RunSource& source, const TrainRun& run, cons
   return score;
 }
 
+namespace {
+
+/// "26.06.01" as numbers, which compare as releases do.
+std::vector<std::int64_t> numbers_of(std::string_view release) {
+  std::vector<std::int64_t> numbers;
+  for (const std::string_view piece : split(release, '.'))
+    numbers.push_back(parse_int(piece).value_or(0));
+  return numbers;
+}
+
+/// A job that was published anew with later releases of its software counts with the latest one:
+/// what changed between them is the software, not the layout.
+void leave_out_older(std::vector<TrainScore>& scores) {
+  const auto job = [](const TrainScore& s) {
+    return fmt::format("{}/{}/{}/{}/{}", s.group(), s.run->platform.gpus, s.run->batch,
+                       s.run->sequence, s.run->framework);
+  };
+  std::map<std::string, std::vector<std::int64_t>> newest;
+  for (const TrainScore& score : scores)
+    if (score.scored()) {
+      auto& known = newest[job(score)];
+      known = std::max(known, numbers_of(score.run->release));
+    }
+  for (TrainScore& score : scores)
+    if (score.scored() && numbers_of(score.run->release) < newest[job(score)])
+      score.left_out = "a later release of the software ran the same job";
+}
+
+}  // namespace
+
 std::vector<TrainScore> score_training(std::span<const RunSource> sources, TrainScorer& scorer,
                                        const Parts& parts, bool exact) {
   std::vector<TrainScore> scores;
   for (const RunSource& source : sources)
     for (const TrainRun& run : source.training)
       scores.push_back(scorer.score(source, run, parts, exact));
+  leave_out_older(scores);
   return scores;
 }
 

@@ -166,7 +166,8 @@ std::optional<SmallestFit> smallest_fit(const TrainJob& job, const Parts& parts,
       for_each_layout(job, gpus, division, options, rejections, [&](const TrainLayout& layout) {
         if (layout.recompute != model::Recompute::full || layout.micro_batch > 1) return;
         double needed = 0;
-        const auto stages = stage_costs(job, layout, layer_memory(job, layout));
+        const std::vector<StageGpus> alike(static_cast<std::size_t>(layout.pipeline));
+        const auto stages = stage_costs(job, layout, layer_memory(job, layout), alike);
         for (const StageMemory& memory : train_memory(job, layout, stages, *constants))
           needed = std::max(needed, memory.total());
         if (!fit || needed < fit->needed) fit = SmallestFit{gpus, layout, needed};

@@ -41,9 +41,9 @@ bool even_enough(std::int64_t layers, std::int64_t stages) {
 }
 
 std::vector<model::Recompute> recomputations(const TrainJob& job) {
-  if (job.fused_attention)
-    return {model::Recompute::none, model::Recompute::pointwise, model::Recompute::full};
-  return {model::Recompute::none, model::Recompute::selective, model::Recompute::pointwise,
+  if (job.framework.fused_attention)
+    return {model::Recompute::none, job.framework.cheap, model::Recompute::full};
+  return {model::Recompute::none, model::Recompute::selective, job.framework.cheap,
           model::Recompute::full};
 }
 

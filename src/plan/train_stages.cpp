@@ -11,20 +11,24 @@ constexpr double kMasterAndMoments = 12;      // three 32-bit numbers
 constexpr double kGatheredLayers = 3;         // FSDP: in use, and prefetched
 constexpr double kCollectiveBuffers = 0.4e9;  // NCCL's, for each kind of group in use
 
-void add(StageCost& stage, const LayerCost& layer) {
-  stage.forward += layer.whole_forward();
-  stage.backward += layer.whole_backward();
-  stage.weight_gradient += layer.weight_gradient;
+/// Seconds of a layer on GPUs that compute `speed` times as fast as those it was priced on.
+void add_seconds(StageCost& stage, const LayerCost& layer, double speed) {
+  const double spared = 1 - 1 / speed;
+  stage.forward += layer.whole_forward() - layer.forward * spared;
+  stage.backward += layer.whole_backward() - (layer.backward + layer.again) * spared;
+  stage.weight_gradient += layer.weight_gradient / speed;
+}
+
+void add(StageCost& stage, const LayerCost& layer, double speed) {
+  add_seconds(stage, layer, speed);
   stage.dense_weights += layer.dense_weights;
   stage.expert_weights += layer.expert_weights;
   stage.activations += layer.activations;
   stage.working = std::max(stage.working, layer.working);
 }
 
-void add_head(StageCost& stage, const LayerCost& head) {
-  stage.forward += head.whole_forward();
-  stage.backward += head.whole_backward();
-  stage.weight_gradient += head.weight_gradient;
+void add_head(StageCost& stage, const LayerCost& head, double speed) {
+  add_seconds(stage, head, speed);
   stage.logits += head.working;
 }
 
@@ -57,6 +61,10 @@ PerWeight per_weight(const TrainJob& job, const TrainLayout& layout, double rank
     const double shards =
         layout.shard_group > 0 ? std::min<double>(layout.shard_group, ranks) : ranks;
     bytes = {4 / shards, 4 / shards, 8 / shards};  // 32-bit weights are the master copy
+    if (!gathers_layers(layout)) {  // whole weights and gradients stay for all micro-batches
+      bytes.weights += kBf16;
+      bytes.gradients += job.framework.gradient_bytes;
+    }
   }
   return bytes;
 }
@@ -64,24 +72,29 @@ PerWeight per_weight(const TrainJob& job, const TrainLayout& layout, double rank
 }  // namespace
 
 std::vector<StageCost> stage_costs(const TrainJob& job, const TrainLayout& layout,
-                                   const std::vector<LayerCost>& costs) {
+                                   const std::vector<LayerCost>& costs,
+                                   const std::vector<StageGpus>& gpus) {
   const model::Transformer& transformer = job.model;
+  std::vector<double> speeds;
+  for (const StageGpus& rank : gpus) speeds.push_back(rank.speed);
+  const auto speed_of = [&](std::size_t stage) { return speeds[stage % speeds.size()]; };
   std::vector<StageCost> stages;
   for (const StageLayers& part :
-       split_layers(static_cast<int>(transformer.layer_count()), layout.stages())) {
+       split_layers(static_cast<int>(transformer.layer_count()), layout.stages(), speeds)) {
     StageCost stage;
     stage.layers = part.count();
     for (int i = part.first; i < part.last; ++i)
-      add(stage, costs[transformer.order[static_cast<std::size_t>(i)]]);
+      add(stage, costs[transformer.order[static_cast<std::size_t>(i)]], speed_of(stages.size()));
     stages.push_back(stage);
   }
   const LayerCost& head = costs.back();
   const double embedding = head.dense_weights;
   stages.front().dense_weights += embedding;
   if (!transformer.tied || layout.stages() > 1) stages.back().dense_weights += embedding;
-  add_head(stages.back(), head);
-  for (const std::uint8_t kind : transformer.mtp_order) add(stages.back(), costs[kind]);
-  if (!transformer.mtp_order.empty()) add_head(stages.back(), head);
+  const double last = speed_of(stages.size() - 1);
+  add_head(stages.back(), head, last);
+  for (const std::uint8_t kind : transformer.mtp_order) add(stages.back(), costs[kind], last);
+  if (!transformer.mtp_order.empty()) add_head(stages.back(), head, last);
   return stages;
 }
 
@@ -115,7 +128,7 @@ std::vector<StageMemory> train_memory(const TrainJob& job, const TrainLayout& la
     memory.weights = dense_weights * dense.weights + expert_weights * expert.weights;
     memory.gradients = dense_weights * dense.gradients + expert_weights * expert.gradients;
     memory.optimizer = dense_weights * dense.optimizer + expert_weights * expert.optimizer;
-    if (layout.sharding == Sharding::parameters)
+    if (gathers_layers(layout))
       memory.buffers +=
           kGatheredLayers * largest_layer * kBf16 + largest_layer * job.framework.gradient_bytes;
     memory.activations = activations * kept(layout, micro_batches, rank) + working;

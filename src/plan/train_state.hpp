@@ -16,17 +16,26 @@ namespace isleway::plan {
 using CostKey =
     std::tuple<int, int, int, int, int, model::Recompute, bool, ContextMethod, Order, int, int>;
 
+/// The slowest and the smallest GPU of one pipeline rank's.
+struct StageGpus {
+  double speed = 1;   ///< over the slowest of all
+  double memory = 0;  ///< bytes
+};
+
 struct TrainModel::State {
   TrainJob job;
   const Interconnect& interconnect;
   ComputeModel compute;
   double capacity;
   Result<TrainingConstants> constants;
+  GpuSpread spread;
   /// Behind a pointer, so that a model can be moved.
   std::unique_ptr<std::mutex> mutex = std::make_unique<std::mutex>();
   mutable std::map<CostKey, Result<std::vector<LayerCost>>> costs = {};
 
   Result<const std::vector<LayerCost>*> layer_costs(const TrainLayout& layout) const;
+  /// By pipeline rank.
+  std::vector<StageGpus> stage_gpus(const TrainLayout& layout) const;
 };
 
 /// One virtual stage: sums over its layers.
@@ -37,8 +46,10 @@ struct StageCost {
 };
 
 /// By depth. The first stage has the embedding, the last one the head and further tokens' modules.
+/// Faster GPUs get more layers.
 std::vector<StageCost> stage_costs(const TrainJob& job, const TrainLayout& layout,
-                                   const std::vector<LayerCost>& costs);
+                                   const std::vector<LayerCost>& costs,
+                                   const std::vector<StageGpus>& gpus);
 
 /// By pipeline rank.
 std::vector<StageMemory> train_memory(const TrainJob& job, const TrainLayout& layout,

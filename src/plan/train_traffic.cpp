@@ -81,8 +81,9 @@ Result<StageHop> stage_hop(const TrainJob& job, const TrainLayout& layout,
   if (layout.pipeline == 1) return hop;
   const model::Work work = work_of(job, layout);
   hop.group = {{2, 1}, {groups_of(layout).pipeline.stride[0], 1}};
-  hop.bytes = static_cast<double>(work.tokens * job.model.hidden) * kBf16 /
-              (layout.sequence ? layout.tensor : 1);
+  // Without sequence parallelism, each tensor-parallel rank sends its part and they gather it
+  // again (Megatron's scatter-gather optimization).
+  hop.bytes = static_cast<double>(work.tokens * job.model.hidden) * kBf16 / layout.tensor;
   const auto curve = interconnect.curve(Collective::sendrecv, hop.group);
   if (!curve) return tl::unexpected(curve.error());
   hop.curve = *curve;

@@ -5,7 +5,8 @@
 
 namespace isleway::plan {
 
-Result<TrainingConstants> TrainingConstants::read(const Parts& parts) {
+Result<TrainingConstants> TrainingConstants::read(const Parts& parts,
+                                                  const std::string& generation) {
   TrainingConstants all;
   struct Entry {
     const char* key;
@@ -26,12 +27,19 @@ Result<TrainingConstants> TrainingConstants::read(const Parts& parts) {
       {"train.fragmentation", &TrainingConstants::fragmentation, 1},
       {"train.context", &TrainingConstants::context_bytes, 1e9},
   }};
+  const auto missing = [](const std::string& key) {
+    return fail("there is no constant " + key, "one in machines/parts");
+  };
   for (const Entry& entry : kEntries) {
     const Constant* constant = parts.constant(entry.key);
-    if (constant == nullptr)
-      return fail(std::string("there is no constant ") + entry.key, "one in machines/parts");
+    if (constant == nullptr) return missing(entry.key);
     all.*entry.member = constant->value * entry.unit;
   }
+  if (generation.empty()) return all;
+  const std::string key = "train.sustained_" + generation;
+  const Constant* sustained = parts.constant(key);
+  if (sustained == nullptr) return missing(key);
+  all.sustained *= sustained->value;
   return all;
 }
 

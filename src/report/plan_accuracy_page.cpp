@@ -194,10 +194,10 @@ std::string rank_part(const PlanAccuracy& accuracy) {
     ++all;
     top += r.rank > 0 && r.rank <= kTop;
     near += r.slower > 0 && r.slower <= kNear;
-    rows += fmt::format("| {} | {} | {} | {} | {} |\n", r.run->id, r.run->layout,
+    rows += fmt::format("| {} | {} | {} | {} | {} | {} |\n", r.run->id, r.run->layout,
                         r.rank > 0 ? std::to_string(r.rank) : "-",
                         r.slower > 0 ? fmt::format("{:+.0f}%", 100 * (r.slower - 1)) : r.left_out,
-                        r.best);
+                        r.best, r.why);
   }
   return fmt::format(
              "## Layouts that vendors chose\n\n"
@@ -205,8 +205,10 @@ std::string rank_part(const PlanAccuracy& accuracy) {
              "authors "
              "chose among\nthe first three ways to divide the model, and expects {} to be within "
              "5% "
-             "of its own best. *slower*:\npredicted time over that of the search's best.\n\n"
-             "| run | layout | rank | slower | search's best |\n| --- | --- | --- | --- | --- |\n",
+             "of its own best. *slower*:\npredicted time over that of the search's best; *why*: "
+             "memory, or the part of a step that\ncosts most more than in that one.\n\n"
+             "| run | layout | rank | slower | search's best | why |\n"
+             "| --- | --- | --- | --- | --- | --- |\n",
              top, all, near) +
          rows + "\n";
 }
@@ -258,11 +260,17 @@ std::string plan_accuracy_page(const PlanAccuracy& accuracy) {
 }
 
 std::string plan_accuracy_runs(const PlanAccuracy& accuracy) {
-  std::string text = "source\trun\tlayout\tmeasured_s\tpredicted_over_measured\n";
-  for (const auto& s : accuracy.training)
-    if (s.scored())
-      text += fmt::format("{}\t{}\t{}\t{:.6g}\t{:.4f}\n", s.source->id, s.run->id, s.run->layout,
-                          s.run->step.seconds(), s.step);
+  std::string text = "source\trun\tlayout\tmeasured_s\tmemory\tpredicted_over_measured";
+  for (std::size_t i = 0; i < plan::kParts; ++i)
+    text += fmt::format("\t{}", plan::name_of(static_cast<plan::Part>(i)));
+  text += "\n";
+  for (const auto& s : accuracy.training) {
+    if (!s.scored()) continue;
+    text += fmt::format("{}\t{}\t{}\t{:.6g}\t{:.3f}\t{:.4f}", s.source->id, s.run->id,
+                        s.run->layout, s.run->step.seconds(), s.memory, s.step);
+    for (const double part : s.parts) text += fmt::format("\t{:.4f}", part);
+    text += "\n";
+  }
   return text;
 }
 

@@ -15,6 +15,7 @@ enum class Recompute : std::uint8_t {
   none,
   selective,  ///< the core of attention; a fused attention always does that (Megatron's word)
   pointwise,  ///< norms, activation functions, latent up-projections as well
+  alternate,  ///< of the matrix multiplies every second one too (torchtitan's "selective")
   full        ///< all of the layer, from its input
 };
 const char* name_of(Recompute recompute);
@@ -23,8 +24,9 @@ Result<Recompute> parse_recompute(std::string_view text);
 /// Bytes that one layer keeps for one micro-batch until its backward pass, on one rank.
 double activation_bytes(const Layer& layer, std::int64_t hidden, const Shard& shard,
                         const Work& work, Recompute recompute, bool fused_attention = true);
-/// Logits and their gradient, of the last stage.
-double logits_bytes(const Transformer& transformer, const Shard& shard, const Work& work);
+/// Logits and what the loss makes of them, `each` bytes for one, of the last stage.
+double logits_bytes(const Transformer& transformer, const Shard& shard, const Work& work,
+                    double each);
 
 /// Bytes of one token of one sequence in a layer's KV cache on one rank; recurrent layers: 0.
 /// Latent keys and keys of fewer heads than ranks are kept whole by every rank.

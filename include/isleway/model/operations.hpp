@@ -40,6 +40,8 @@ struct Operation {
   double flops = 0;                             ///< multiply and add are two
   double elements = 0;                          ///< read and written, besides the weights
   double weights = 0;                           ///< read
+  double keys = 0;                              ///< attention: that a query sees on average
+  double width = 0;                             ///< attention: of a head's queries and values
   int kernels = 1;                              ///< launched
   bool expert = false;                          ///< of a routed expert
 };

@@ -32,20 +32,32 @@ struct GemmConstants {
   double convert_traffic = 0;
 };
 
+/// Fused attention.
+struct Attention {
+  double flops = 0;  ///< of both products
+  Bytes bytes;       ///< of queries, keys, values and result
+  double keys = 0;   ///< that a query sees on average
+  double width = 0;  ///< of a head: mean of queries' and values'
+};
+
 /// Everything else that runs on a GPU.
 struct KernelConstants {
   double memory = 1;       ///< share of the memory's rate of streaming kernels
   double launch = 0;       ///< us, of one such kernel
   double host_launch = 0;  ///< us, of the host's thread for each kernel, without graphs
-  double attention = 1;    ///< share of the bf16 peak of attention's forward pass
+  double attention = 1;    ///< share of the bf16 peak of attention's forward pass, heads of 128
   double attention_backward = 1;
   double attention_ramp = 0;  ///< keys seen at which attention reaches half of that
+  double flash2 = 1;          ///< rate of FlashAttention 2 over that of the best kernels
+  double softmax = 0;         ///< elements of a head's width that take as long as a score's softmax
 };
 
 /// A GPU's peak rates and the constants of its generation.
 struct ComputePart {
   std::string key, generation, source;
   double bf16 = 0, fp8 = 0, fp4 = 0, int8 = 0;  ///< dense TFLOP/s; 0: not in hardware
+  /// Power limit over that of the boards on which its generation was measured.
+  double power = 1;
   /// The constants were not measured on this GPU, but on the one they are taken from.
   std::string extrapolated;
 };
@@ -70,9 +82,7 @@ class ComputeModel {
   /// Both products of the backward pass of gemm(): by the input and by the weights.
   Time gemm_backward(const Gemm& gemm, model::Precision precision) const;
 
-  /// Fused attention: `flops` of both products, `bytes` of queries, keys, values and result;
-  /// `context` is the number of keys that a query sees on average.
-  Time attention(double flops, Bytes bytes, double context, bool backward = false) const;
+  Time attention(const Attention& attention, bool backward = false) const;
 
   /// A kernel that streams memory, or several of them one after the other.
   Time memory(Bytes bytes, int kernels = 1) const;
@@ -83,10 +93,11 @@ class ComputeModel {
 
   /// One operation of a layer's forward pass (or backward pass). `weights` is the format of
   /// matrix multiplies; other tensors are bf16.
-  Time operation(const model::Operation& operation, model::Precision weights, double context,
+  Time operation(const model::Operation& operation, model::Precision weights,
                  bool backward = false) const;
 
   const GemmConstants& constants(model::Precision precision) const;
+  const KernelConstants& kernels() const { return kernels_; }
   /// The same GPU with other constants for a number format, as the fit tries them.
   ComputeModel with(model::Precision precision, const GemmConstants& constants) const;
 
@@ -94,6 +105,7 @@ class ComputeModel {
   friend class ComputeCatalogue;
   ComputePart part_;
   Rate memory_rate_;
+  double clock_ = 1;  ///< that the power limit leaves
   int sms_ = 1;
   KernelConstants kernels_;
   GemmConstants bf16_, fp8_, fp8_block_, fp4_;

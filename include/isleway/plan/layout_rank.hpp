@@ -16,6 +16,7 @@ struct LayoutRank {
   std::size_t rank = 0;  ///< 1: the search would choose it; 0: not among the best
   double slower = 0;     ///< predicted time of the chosen layout over that of the search's best
   std::string best;      ///< the search's best
+  std::string why;       ///< what makes the chosen one slower, or too large
   std::string left_out;
 };
 

@@ -41,6 +41,7 @@ struct ServeRun {
   std::optional<ServeLayout> decode;
   model::Precision precision = model::Precision::bf16;
   double input = 0, output = 0;
+  double cached = 0;       ///< share of the input that a cache held; nearly 1: decode alone
   double concurrency = 0;  ///< 0: all requests queued at once
   std::optional<Time> ttft, tpot;
   double tokens_per_second = 0;  ///< of output; 0: not stated

@@ -10,6 +10,7 @@
 #include "isleway/model.hpp"
 #include "isleway/plan/compute.hpp"
 #include "isleway/plan/interconnect.hpp"
+#include "isleway/plan/slowest_gpu.hpp"
 #include "isleway/plan/train_layout.hpp"
 
 namespace isleway::plan {
@@ -22,12 +23,18 @@ struct Framework {
   bool expert_overlap = false;   ///< experts' traffic beside another micro-batch's compute
   bool node_limited = true;      ///< a token crosses to another host once, however many experts
                                  ///< it has there (DeepEP, HybridEP)
+  bool fused_attention = true;   ///< FlashAttention and its like, of 2022
+  bool newest_attention = true;  ///< kernels made for the GPU, not FlashAttention 2
   bool graphs = false;           ///< launches are replayed, so the host never limits
   double host = 1;               ///< the host's time for a launch over today's Megatron-LM
   double pointwise = 1;          ///< bytes of norms, activations, ... over fused kernels'
   double gradient_bytes = 4;     ///< of one element as data parallelism reduces it
+  double logit_bytes = 8;        ///< of one logit with all that the loss keeps for it
+  /// What it computes again when not all of a layer.
+  model::Recompute cheap = model::Recompute::pointwise;
 };
-/// "megatron" (today's), "megatron-2021" (no overlap), "torchtitan". Error: lists them.
+/// "megatron" (today's), "megatron-2021" (no overlap, no fused attention), "torchtitan",
+/// "torchtitan-async-tp". Error: lists them.
 Result<Framework> parse_framework(std::string_view text);
 
 struct TrainJob {
@@ -38,7 +45,6 @@ struct TrainJob {
   Framework framework;
   double imbalance = 1;  ///< tokens of the busiest expert rank over the mean
   double straggler = 1;  ///< time of the slowest GPU over the others'
-  bool fused_attention = true;
 };
 
 /// Kinds of traffic, and what else a step is made of.
@@ -77,6 +83,7 @@ struct StageMemory {
   int stage = 0;
   int layers = 0;
   double weights = 0, gradients = 0, optimizer = 0, activations = 0, logits = 0, buffers = 0;
+  double capacity = 0;  ///< of the smallest GPU of the stage
   double total() const { return weights + gradients + optimizer + activations + logits + buffers; }
 };
 
@@ -90,8 +97,8 @@ struct TrainEstimate {
   double mfu = 0;          ///< of the peak in the job's precision
   std::vector<TrafficRow> traffic;
   std::vector<StageMemory> memory;
-  double capacity = 0;  ///< bytes of the smallest GPU
-  double needed = 0;    ///< of the fullest stage
+  double capacity = 0;  ///< bytes of a GPU of the fullest stage
+  double needed = 0;    ///< of that stage
   bool fits() const { return needed <= capacity; }
 };
 
@@ -100,7 +107,7 @@ class TrainModel {
  public:
   /// `compute` is that of the slowest GPU. All but the job are referred to.
   TrainModel(TrainJob job, const Interconnect& interconnect, ComputeModel compute,
-             const Parts& parts, double memory_capacity);
+             const Parts& parts, double memory_capacity, GpuSpread spread = {});
   ~TrainModel();
   TrainModel(TrainModel&&) noexcept;
 
@@ -108,6 +115,7 @@ class TrainModel {
   const Interconnect& interconnect() const;
   const ComputeModel& compute() const;
   double capacity() const;
+  const GpuSpread& spread() const;
 
   /// Why a layout cannot be for this job and these GPUs, and the nearest that can; nothing
   /// where it can. Memory is not looked at.

@@ -1,6 +1,7 @@
 // Training estimates held against measured runs.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <span>
@@ -15,8 +16,9 @@ namespace isleway::plan {
 struct TrainScore {
   const RunSource* source = nullptr;
   const TrainRun* run = nullptr;
-  double step = 0;    ///< predicted over measured
-  double memory = 0;  ///< the same of the peak; 0 where it is not stated
+  double step = 0;                     ///< predicted over measured
+  std::array<double, kParts> parts{};  ///< what it is made of: these sum to `step`
+  double memory = 0;                   ///< the same of the peak; 0 where it is not stated
   /// Time at peak arithmetic over the measured one: the share of the peak that was reached.
   double utilisation = 0;
   std::string left_out;  ///< why there is no prediction

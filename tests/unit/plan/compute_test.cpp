@@ -50,7 +50,24 @@ TEST(Compute, NarrowFormatsRunOnlyWhereTheHardwareHasThem) {
 
 TEST(Compute, NothingTakesNoTime) {
   EXPECT_EQ(gpu("b200").gemm({0, 4096, 4096}, Precision::bf16), Time());
-  EXPECT_EQ(gpu("b200").attention(0, Bytes(), 0), Time());
+  EXPECT_EQ(gpu("b200").attention({}), Time());
+}
+
+TEST(Compute, NarrowHeadsAndFewKeysAreSlowForTheirArithmetic) {
+  const ComputeModel h100 = gpu("h100-sxm");
+  const Attention wide{1e13, Bytes(1 << 20), 8192, 128};
+  Attention narrow = wide, few = wide;
+  narrow.width = 64;  // FlashAttention 3's figures: 497 against 648 TFLOP/s
+  few.keys = 128;
+  EXPECT_NEAR(h100.attention(narrow).seconds() / h100.attention(wide).seconds(), 648.0 / 497, 0.03);
+  EXPECT_GT(h100.attention(few), h100.attention(wide).scaled(2));
+}
+
+TEST(Compute, APowerLimitSlowsArithmeticButNotMemory) {
+  const double slower = gpu("h100-sxm-96").gemm({8192, 8192, 8192}, Precision::bf16).seconds() /
+                        gpu("h100-sxm").gemm({8192, 8192, 8192}, Precision::bf16).seconds();
+  EXPECT_GT(slower, 1.1);
+  EXPECT_LT(slower, 700.0 / 500);
 }
 
 RC_GTEST_PROP(Compute, NoProductIsFasterThanPeakOrThanItsWeightsAreRead, ()) {

@@ -104,5 +104,13 @@ TEST(Stages, LayersAreSplitEvenlyAndInOrder) {
   EXPECT_EQ(next, 61);
 }
 
+TEST(Stages, FasterRanksGetMoreLayers) {
+  std::vector<int> counts;
+  for (const StageLayers& stage : split_layers(30, 4, {1, 2, 1, 2}))
+    counts.push_back(stage.count());
+  EXPECT_EQ(counts, (std::vector<int>{5, 10, 5, 10}));
+  EXPECT_EQ(split_layers(32, 4, {3, 3, 3, 3}).front().count(), 8);
+}
+
 }  // namespace
 }  // namespace isleway::plan

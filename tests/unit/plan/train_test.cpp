@@ -1,7 +1,9 @@
 // Prices and searches on machines of the catalogue.
 #include <gtest/gtest.h>
 
+#include "isleway/fabric/change.hpp"
 #include "isleway/plan.hpp"
+#include "isleway/plan/even_parts.hpp"
 #include "isleway/plan/launch.hpp"
 #include "isleway/plan/slowest_gpu.hpp"
 #include "isleway/plan/train_questions.hpp"
@@ -78,6 +80,31 @@ TEST(Train, StragglersAndImbalanceCost) {
   const TrainModel slow(job, dgx().interconnect, dgx().gpu.compute, dgx().catalogue.parts(),
                         dgx().gpu.memory);
   EXPECT_GT(slow.price(layout)->step, even.price(layout)->step.scaled(1.05));
+}
+
+TEST(Train, StagesOnFasterGpusHaveMoreLayersAndTheirOwnMemory) {
+  const Setting mixed("dgx-h100+dgx-a100-40", "ndr400-rail");
+  ASSERT_TRUE(mixed.gpu.mixed);
+  TrainJob job = mixed.train("llama-3-8b", 64, 4096).job();
+  const TrainModel model(job, mixed.interconnect, mixed.gpu.compute, mixed.catalogue.parts(),
+                         mixed.gpu.memory, mixed.gpu.spread);
+  const TrainModel alike(job, mixed.interconnect, mixed.gpu.compute, mixed.catalogue.parts(),
+                         mixed.gpu.memory);
+  const auto layout = parse_layout("tp=4,pp=2,dp=2", 16).value();
+  const auto estimate = model.price(layout).value();
+  EXPECT_GT(estimate.memory[0].layers, 2 * estimate.memory[1].layers);
+  EXPECT_GT(estimate.memory[0].capacity, 1.9 * estimate.memory[1].capacity);
+  EXPECT_LT(estimate.step, alike.price(layout)->step.scaled(0.7));
+}
+
+TEST(EvenParts, AMissingGpuLeavesSeveralWays) {
+  const Catalogue& catalogue = dgx().catalogue;
+  const Fabric whole = catalogue.fabric("dgx-h100*3", "ndr400-rail").value();
+  EXPECT_EQ(even_parts(whole).size(), 1u);
+  std::vector<std::size_t> sizes;
+  for (const EvenPart& part : even_parts(with_fault(whole, "node1/gpu3").value()))
+    sizes.push_back(part.fabric.gpu_count());
+  EXPECT_EQ(sizes, (std::vector<std::size_t>{23, 16, 21, 12}));
 }
 
 TEST(TrainSearch, FindsWhatFitsAndSaysWhyNot) {
