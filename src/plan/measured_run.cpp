@@ -41,20 +41,10 @@ class RunReader {
   void training(const YAML::Node& node);
   void serving(const YAML::Node& node);
   std::optional<ServeLayout> layout(YamlMap& map, const char* key);
-  template <class Read>
-  void each(YamlMap& root, const char* key, Read read);
 
   YamlFile& file_;
   RunSource& source_;
 };
-
-template <class Read>
-void RunReader::each(YamlMap& root, const char* key, Read read) {
-  const YAML::Node list = root.take(key);
-  if (!list.IsDefined()) return;
-  if (!list.IsSequence()) return file_.fail(list, fmt::format("'{}' is no list", key));
-  for (const auto& node : list) read(node);
-}
 
 RunPlatform RunReader::platform(YamlMap& map) {
   RunPlatform platform;
@@ -143,8 +133,8 @@ void RunReader::read() {
     for (const std::string& name : models.keys())
       source_.models[name] = config_of(file_, models.take(name), name);
   }
-  each(root, "runs", [this](const YAML::Node& node) { training(node); });
-  each(root, "serving", [this](const YAML::Node& node) { serving(node); });
+  for (const YAML::Node& run : root.optional_list("runs")) training(run);
+  for (const YAML::Node& run : root.optional_list("serving")) serving(run);
   root.finish();
 }
 

@@ -149,10 +149,7 @@ Result<std::vector<OrderScore>> score_orders(const std::filesystem::path& path,
   YamlMap root(*file, file->root(), "the file");
   OrderReader reader(*file, sources, training, serving, software, parts);
   std::vector<OrderScore> orders;
-  const YAML::Node list = root.require("orders");
-  if (list.IsDefined() && !list.IsSequence()) file->fail(list, "'orders' is no list");
-  else if (list.IsDefined())
-    for (const auto& node : list) orders.push_back(reader.read(node));
+  for (const YAML::Node& pair : root.list("orders")) orders.push_back(reader.read(pair));
   root.finish();
   if (!file->ok()) return tl::unexpected(*file->error());
   return orders;

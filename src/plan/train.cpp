@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 #include "plan/train_state.hpp"
 #include "plan/train_traffic.hpp"
@@ -72,6 +73,13 @@ void add_passes(const TrainJob& job, const std::vector<LayerCost>& costs, double
   for (const double sum : sums) all += sum;
   for (std::size_t i = 0; i < kParts; ++i)
     if (all > 0) estimate.parts[i] += Time::seconds(sums[i] / all * whole);
+}
+
+/// Of all GPUs over the slowest.
+double mean_speed(const GpuSpread& spread) {
+  if (spread.speed.empty()) return 1;
+  return std::accumulate(spread.speed.begin(), spread.speed.end(), 0.0) /
+         static_cast<double>(spread.speed.size());
 }
 
 }  // namespace
@@ -175,7 +183,8 @@ Result<TrainEstimate> TrainModel::price(const TrainLayout& layout, bool exact) c
       estimate.tokens_per_gpu_second *
       model::training_flops(state.job.model, static_cast<double>(state.job.sequence),
                             model::FlopConvention::full);
-  estimate.mfu = estimate.model_flops / state.compute.peak_flops(state.job.precision);
+  estimate.mfu = estimate.model_flops / state.compute.peak_flops(state.job.precision) /
+                 mean_speed(state.spread);
   estimate.memory = train_memory(state.job, layout, stages, constants);
   estimate.capacity = state.capacity;
   for (std::size_t rank = 0; rank < estimate.memory.size(); ++rank) {

@@ -95,6 +95,7 @@ TEST(Train, StagesOnFasterGpusHaveMoreLayersAndTheirOwnMemory) {
   EXPECT_GT(estimate.memory[0].layers, 2 * estimate.memory[1].layers);
   EXPECT_GT(estimate.memory[0].capacity, 1.9 * estimate.memory[1].capacity);
   EXPECT_LT(estimate.step, alike.price(layout)->step.scaled(0.7));
+  EXPECT_LT(estimate.mfu, 0.8);
 }
 
 TEST(EvenParts, AMissingGpuLeavesSeveralWays) {
