@@ -100,6 +100,8 @@ TEST(CudaDriverWork, ContextsAreStacked) {
     EXPECT_EQ(call("cuCtxSynchronize"), kSuccess);
     EXPECT_EQ(call("cuCtxSynchronize_v2", context), kSuccess);
     EXPECT_EQ(call("cuCtxEnablePeerAccess", other, 0u), kSuccess);
+    EXPECT_EQ(call("cuCtxEnablePeerAccess", other, 0u), 704);  // it is enabled already
+    EXPECT_EQ(call("cudaGetLastError"), kSuccess);             // which is the driver's business
     EXPECT_EQ(call("cuCtxDisablePeerAccess", other), kSuccess);
     EXPECT_EQ(call("cuProfilerStart"), kSuccess);
     EXPECT_EQ(call("cuProfilerStop"), kSuccess);

@@ -60,6 +60,8 @@ TEST(CudaRuntimeWork, StreamsSayWhatTheyAre) {
     ASSERT_EQ(call("cudaStreamCreateWithPriority", &stream, 1u, -3), kSuccess);
     ASSERT_EQ(call("cudaStreamCreate", &plain), kSuccess);
     for (const char* end : {"", "_ptsz"}) {
+      // cudaStreamGetFlags_ptsz, cudaStreamGetPriority_ptsz, cudaStreamGetDevice_ptsz,
+      // cudaStreamIsCapturing_ptsz
       const auto ask = [&](const char* name, auto* out) {
         return call((std::string(name) + end).c_str(), stream, out);
       };
@@ -76,6 +78,7 @@ TEST(CudaRuntimeWork, StreamsSayWhatTheyAre) {
       EXPECT_GT(id, 0u);
       EXPECT_EQ(ask("cudaStreamIsCapturing", &number), kSuccess);
       EXPECT_EQ(number, 0);
+      // cudaStreamGetAttribute_ptsz, cudaStreamSetAttribute_ptsz, cudaStreamCopyAttributes_ptsz
       const auto with = [&](const char* name) { return std::string(name) + end; };
       char value[64] = {1};
       EXPECT_EQ(call(with("cudaStreamGetAttribute").c_str(), stream, 1, Bytes{value}), kSuccess);
@@ -244,6 +247,8 @@ TEST(CudaRuntimeWork, GraphsAreBuiltByHand) {
 TEST(CudaRuntimeWork, CapturesSayHowFarTheyAre) {
   for (const char* end : {"", "_ptsz"})
     on_machine("dgx-h100", [end] {
+      // cudaStreamBeginCapture_ptsz, cudaStreamGetCaptureInfo_ptsz,
+      // cudaStreamUpdateCaptureDependencies_ptsz, cudaStreamEndCapture_ptsz
       const auto with = [&](const char* name) { return std::string(name) + end; };
       const Handle stream = new_stream();
       int mode = 1, status = 0;
@@ -275,6 +280,7 @@ TEST(CudaRuntimeWork, CapturesSayHowFarTheyAre) {
   for (const char* end : {"", "_ptsz"})
     on_machine("dgx-h100", [end] {
       library() = ::dlopen("libcudart.so.12", RTLD_NOW | RTLD_LOCAL);
+      // cudaStreamGetCaptureInfo_v2_ptsz, cudaStreamGetCaptureInfo_v3_ptsz
       const auto with = [&](const char* name) { return std::string(name) + end; };
       const Handle stream = new_stream();
       ASSERT_EQ(call("cudaStreamBeginCapture", stream, 0), kSuccess);

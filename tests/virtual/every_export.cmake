@@ -1,5 +1,6 @@
 # Fails where a library of virtual GPUs exports a function that no client in this folder names.
 # Functions that only refuse are named by the lists that a client goes through as a whole.
+cmake_minimum_required(VERSION 3.20)
 file(GLOB clients ${SOURCE}/tests/virtual/*.cpp)
 file(GLOB lists ${SOURCE}/src/virtual/*/exports/unsupported.def)
 set(words "")

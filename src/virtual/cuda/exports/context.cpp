@@ -17,6 +17,8 @@
 using namespace isleway::vgpu;
 using namespace isleway::vgpu::driver;
 
+extern "C" int cudaGetLastError();
+
 namespace {
 
 constexpr int kVersion = 13000;
@@ -127,6 +129,8 @@ int describe(int status, const char** out, const char* (*what)(int)) {
 namespace isleway::vgpu::driver {
 
 int from_runtime(int status) {
+  // What a call of the driver's comes to is not the runtime's last error.
+  if (status != success && status != not_ready) cudaGetLastError();
   switch (status) {
     case 17:  // an address that is none of the device's
     case 21:  // a wrong direction

@@ -152,8 +152,6 @@ ISLEWAY_API int cudaMemcpyFromSymbolAsync(void* to, const void* host, std::size_
 
 ISLEWAY_PER_THREAD(cudaMemcpy, _ptds);
 ISLEWAY_PER_THREAD(cudaMemcpyAsync, _ptsz);
-ISLEWAY_PER_THREAD(cudaMemcpyPeer, _ptds);
-ISLEWAY_PER_THREAD(cudaMemcpyPeerAsync, _ptsz);
 ISLEWAY_PER_THREAD(cudaMemcpy2D, _ptds);
 ISLEWAY_PER_THREAD(cudaMemcpy2DAsync, _ptsz);
 ISLEWAY_PER_THREAD(cudaMemcpyBatchAsync, _ptsz);
