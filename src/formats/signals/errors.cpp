@@ -14,9 +14,10 @@ struct CudaError {
   std::string_view text;
   double code;
 };
-constexpr std::array<CudaError, 13> kCudaErrors = {{{"system not yet initialized", 802},
+constexpr std::array<CudaError, 14> kCudaErrors = {{{"system not yet initialized", 802},
                                                     {"cudaErrorSystemNotReady", 802},
                                                     {"CUDA_ERROR_SYSTEM_NOT_READY", 802},
+                                                    {"CUDA out of memory", 2},
                                                     {"CUDA_ERROR_NOT_SUPPORTED", 801},
                                                     {"CUDA_ERROR_ILLEGAL_STATE", 401},
                                                     {"system has unsupported display driver", 803},
@@ -132,6 +133,7 @@ constexpr std::string_view kMarks[] = {"rror",
                                        "Fail",
                                        " returned ",
                                        "CUDA_ERROR",
+                                       "CUDA out of memory",
                                        "not yet initialized",
                                        "not found",
                                        "not supported",
