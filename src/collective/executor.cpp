@@ -9,6 +9,8 @@
 #include <random>
 #include <unordered_map>
 
+#include "collective/executor_inputs.hpp"
+
 namespace isleway {
 namespace {
 
@@ -43,11 +45,12 @@ struct Wait {
 class Executor {
  public:
   Executor(const Schedule& schedule, std::span<const RankBuffers> buffers, const Reduction& reduce,
-           const ExecutorOptions& options)
+           const ExecutorOptions& options, const InputSource& input = {})
       : schedule_(schedule),
         buffers_(buffers),
         reduce_(reduce),
         options_(options),
+        input_(input),
         stored_(options.stored_bytes > 0 ? options.stored_bytes : options.element_bytes),
         random_(options.order) {}
 
@@ -154,8 +157,12 @@ class Executor {
       else std::copy(from.begin(), from.end(), bytes.begin());
       filled = true;
     };
-    if (has_source)
-      combine(memory(self, action.source).subspan(stored(action.source.offset), bytes.size()));
+    if (has_source) {
+      const std::size_t at = stored(action.source.offset);
+      filled = input_ && action.source.buffer == Region::Buffer::input &&
+               input_(self.agent, static_cast<std::int64_t>(at), bytes);
+      if (!filled) combine(memory(self, action.source).subspan(at, bytes.size()));
+    }
     for (const Port from : action.recv) combine(*take(from));
     return value;
   }
@@ -258,6 +265,7 @@ class Executor {
   std::span<const RankBuffers> buffers_;
   const Reduction& reduce_;
   const ExecutorOptions& options_;
+  InputSource input_;
   const int stored_;
   std::mt19937_64 random_;
   std::vector<Stream> streams_;
@@ -272,6 +280,13 @@ Result<void> execute_schedule(const Schedule& schedule, std::span<const RankBuff
   assert(static_cast<int>(buffers.size()) == schedule.ranks());
   assert(options.credits > 0 && options.element_bytes > 0);
   return Executor(schedule, buffers, reduce, options).run();
+}
+
+Result<void> execute_schedule_from(const InputSource& input, const Schedule& schedule,
+                                   std::span<const RankBuffers> buffers, const Reduction& reduce,
+                                   const ExecutorOptions& options) {
+  assert(options.credits > 0 && options.element_bytes > 0);
+  return Executor(schedule, buffers, reduce, options, input).run();
 }
 
 }  // namespace isleway

@@ -70,7 +70,8 @@ std::string node_table(const check::Report& report, bool everything) {
       text += fmt::format("  {:<{}}", row.cells[c].empty() ? "-" : row.cells[c], widths[c + 1]);
     std::string state;
     if (row.critical > 0) state += fmt::format("{} critical ", row.critical);
-    if (row.warnings > 0) state += fmt::format("{} warnings ", row.warnings);
+    if (row.warnings > 0)
+      state += fmt::format("{} {} ", row.warnings, row.warnings == 1 ? "warning" : "warnings");
     if (row.odd) state += "odd one out";
     text += "  " + (state.empty() ? "-" : state);
     while (text.back() == ' ') text.pop_back();

@@ -1,6 +1,8 @@
 // A client like nccl-tests: every collective, out of place, on all devices of one process, or as
 // one of several processes that were forked. Data is made and checked by the host.
-//   virtual-collectives COLLECTIVE BYTES [GPUS] [PROCESSES]
+//   virtual-collectives COLLECTIVE BYTES [GPUS] [PROCESSES] [THE ONE THAT DIES]
+// With RANK and WORLD_SIZE in the environment, as launchers set them, it is that one of so many
+// processes, which find one another by a file in the folder that they run in.
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -206,12 +208,52 @@ int many_processes(const char* name, const Test& test, int ranks, int dies) {
   return result;
 }
 
+/// The id that rank 0 made, from a file.
+ncclUniqueId id_in_file(int rank) {
+  ncclUniqueId id{};
+  if (rank == 0) {
+    NCCL(ncclGetUniqueId(&id));
+    std::FILE* file = std::fopen("nccl-id.new", "wb");
+    if (file == nullptr || std::fwrite(&id, sizeof id, 1, file) != 1) std::exit(2);
+    std::fclose(file);
+    std::rename("nccl-id.new", "nccl-id");
+    return id;
+  }
+  std::FILE* file = nullptr;
+  while ((file = std::fopen("nccl-id", "rb")) == nullptr) usleep(1000);
+  if (std::fread(&id, sizeof id, 1, file) != 1) std::exit(2);
+  std::fclose(file);
+  return id;
+}
+
+int launched(const char* name, const Test& test, int rank, int ranks) {
+  int devices = 0;
+  CUDA(cudaGetDeviceCount(&devices));
+  const ncclUniqueId id = id_in_file(rank);
+  std::vector<Rank> own = {{rank, rank % devices}};
+  CUDA(cudaSetDevice(own[0].device));
+  NCCL(ncclCommInitRank(&own[0].comm, ranks, id, rank));
+  prepare(own[0], test);
+  const double us = run(test, own);
+  char host[64] = "";
+  gethostname(host, sizeof host);
+  if (rank == 0) tell(name, test, us, own);
+  else if (const std::size_t bad = test.wrong(own[0]); bad > 0)
+    std::printf("rank %d on %s: #wrong %zu\n", rank, host, bad);
+  NCCL(ncclCommDestroy(own[0].comm));
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc < 3) return 2;
   const std::size_t bytes = std::strtoull(argv[2], nullptr, 10);
   const int gpus = argc > 3 ? std::atoi(argv[3]) : 8;
+  if (const char* rank = std::getenv("RANK")) {
+    const int ranks = std::atoi(std::getenv("WORLD_SIZE"));
+    return launched(argv[1], Test(argv[1], bytes, ranks), std::atoi(rank), ranks);
+  }
   const Test test(argv[1], bytes, gpus);
   const int dies = argc > 5 ? std::atoi(argv[5]) : -1;
   if (argc > 4 && std::atoi(argv[4]) > 1) return many_processes(argv[1], test, gpus, dies);

@@ -37,7 +37,8 @@ struct ProcessInfo {
 /// Of one process. Safe to call from several threads and processes at once.
 class World {
  public:
-  /// A new run, which other processes can join by `name()`. Ends with this object.
+  /// A new run, which other processes can join by `name()`. Ends with this object. The plan's
+  /// faults are in force from its beginning.
   static Result<std::unique_ptr<World>> create(const RunPlan& plan);
   /// The run that ISLEWAY_WORLD names; without one, a run of this process alone (and of its
   /// forks), as ISLEWAY_MACHINE says.
@@ -114,6 +115,7 @@ class World {
   static Result<std::unique_ptr<World>> make(const RunPlan& plan, bool named);
   static Result<std::unique_ptr<World>> open(const std::string& name);
   void take_part();
+  Result<void> begin_with(const std::vector<std::string>& broken);
 
   RunPlan plan_;
   Catalogue catalogue_;

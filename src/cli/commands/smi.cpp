@@ -15,12 +15,15 @@ namespace {
 using vgpu::nvml::Monitor;
 using vgpu::nvml::PeerCapability;
 using vgpu::smi::NvlinkView;
+using vgpu::smi::Selection;
 
 struct Options {
   MachineOptions machine;
   std::string world;
   std::uint32_t node = 0;
   bool list = false, query = false, xml = false;
+  std::string ids, sections, fields, format;
+  int link = -1;
   CLI::App *topo = nullptr, *nvlink = nullptr;
   bool matrix = false;
   /// "-p2p r" as the command line's parser takes it: a -p with the value "2p"; "-gt d" likewise.
@@ -28,22 +31,12 @@ struct Options {
   std::array<bool, 4> views{};
 };
 
-/// A run that nothing happens in, with the machine's faults as what happened before; or one that
-/// goes on elsewhere.
+/// A run that nothing happens in, or one that goes on elsewhere.
 Result<std::unique_ptr<vgpu::World>> make_world(const Options& options) {
   if (!options.world.empty()) return vgpu::World::visit(options.world);
   vgpu::RunPlan plan;
   plan.machine = options.machine;
-  plan.machine.faults.clear();
-  auto world = vgpu::World::create(plan);
-  if (!world) return world;
-  for (const std::string& text : options.machine.faults) {
-    const auto fault = vgpu::parse_injection((*world)->machine(), text, Time{});
-    if (!fault) return tl::unexpected(fault.error());
-    if (const auto injected = (*world)->inject(*fault); !injected)
-      return tl::unexpected(injected.error());
-  }
-  return world;
+  return vgpu::World::create(plan);
 }
 
 Result<std::string> topo(Monitor& monitor, const Options& options) {
@@ -54,19 +47,28 @@ Result<std::string> topo(Monitor& monitor, const Options& options) {
   return fail("topo needs to know what to print", "topo -m, or topo -p2p r (w, n, a, p)");
 }
 
-Result<std::string> nvlink(Monitor& monitor, const Options& options) {
+Result<std::string> nvlink(Monitor& monitor, const Options& options, const Selection& gpus) {
   for (std::size_t view = 0; view < options.views.size(); ++view)
-    if (options.views[view]) return vgpu::smi::nvlink(monitor, static_cast<NvlinkView>(view));
-  if (options.throughput == "t") return vgpu::smi::nvlink(monitor, NvlinkView::throughput);
+    if (options.views[view])
+      return vgpu::smi::nvlink(monitor, static_cast<NvlinkView>(view), gpus, options.link);
+  if (options.throughput == "t")
+    return vgpu::smi::nvlink(monitor, NvlinkView::throughput, gpus, options.link);
   return fail("nvlink needs to know what to print", "nvlink -s, -c, -e, -R or -gt d");
 }
 
 Result<std::string> text_of(Monitor& monitor, const Options& options) {
   if (options.topo->parsed()) return topo(monitor, options);
-  if (options.nvlink->parsed()) return nvlink(monitor, options);
-  if (options.list) return vgpu::smi::list(monitor);
-  if (options.query || options.xml) return vgpu::smi::query(monitor, options.xml);
-  return vgpu::smi::table(monitor);
+  const auto gpus = vgpu::smi::select_gpus(monitor, options.ids);
+  if (!gpus) return tl::unexpected(gpus.error());
+  if (options.nvlink->parsed()) return nvlink(monitor, options, *gpus);
+  if (options.list) return vgpu::smi::list(monitor, *gpus);
+  if (!options.fields.empty())
+    return vgpu::smi::csv(monitor, *gpus, options.fields, options.format);
+  const auto sections = vgpu::smi::sections_of(options.sections);
+  if (!sections) return tl::unexpected(sections.error());
+  if (options.query || options.xml)
+    return vgpu::smi::query(monitor, {options.xml, *sections}, *gpus);
+  return vgpu::smi::table(monitor, *gpus);
 }
 
 int run(const Options& options) {
@@ -96,11 +98,23 @@ std::function<int(Session&)> set_up(CLI::App& app) {
   app.add_flag("-L,--list-gpus", options->list, "The GPUs and their UUIDs");
   app.add_flag("-q,--query", options->query, "Everything about every GPU");
   app.add_flag("-x,--xml-format", options->xml, "With -q: as XML");
+  app.add_option("-d,--display", options->sections, "With -q: only these parts: ECC,MEMORY,...")
+      ->type_name("PARTS");
+  const auto add_ids = [&options](CLI::App& to) {
+    to.add_option("-i,--id", options->ids, "Only these GPUs: indices, UUIDs or PCI bus ids")
+        ->type_name("IDS");
+  };
+  add_ids(app);
+  app.add_option("--query-gpu", options->fields, "Values of every GPU, with --format=csv")
+      ->type_name("FIELDS");
+  app.add_option("--format", options->format, "csv, and noheader, nounits")->type_name("FORMAT");
   options->topo = app.add_subcommand("topo", "What is near to what");
   options->topo->add_flag("-m", options->matrix, "The matrix");
   options->topo->add_option("-p", options->p2p, "-p2p r: who may reach whom");
   options->topo->add_option("CAPABILITY", options->capability, "r, w, n, a or p")->type_name("");
   options->nvlink = app.add_subcommand("nvlink", "Links of every GPU");
+  add_ids(*options->nvlink);
+  options->nvlink->add_option("-l,--link", options->link, "Only this link")->type_name("LINK");
   options->nvlink->add_flag("-s,--status", options->views[0], "Rates");
   options->nvlink->add_flag("-c,--capabilities", options->views[1], "What they can do");
   options->nvlink->add_flag("-e,--errorcounters", options->views[2], "Errors");
@@ -111,6 +125,7 @@ std::function<int(Session&)> set_up(CLI::App& app) {
       "Examples:\n"
       "  isleway smi -m dgx-h100\n"
       "  isleway smi -m dgx-a100 --fail gpu3:nvlink5 nvlink -s\n"
+      "  isleway smi -m dgx-h100 --query-gpu=index,name,memory.total --format=csv\n"
       "  isleway smi -m gb200-nvl72 --node 3 topo -m\n"
       "  isleway smi -m h100-nvl-8 topo -p2p r\n"
       "  isleway smi -m dgx-h100 --fail gpu2:ecc:uncorrected=1 -q -x");

@@ -120,6 +120,8 @@ void read_access(SignalSink& sink) {
       if (leading_number(from) && leading_number(to))
         sink.number("p2p.access", gpu_name(from), contains(line, "CANNOT") ? 0 : 1, gpu_name(to));
     }
+    // simpleP2P compares what came over with what was sent.
+    if (line.starts_with("Verification error")) sink.text("p2p.corrupt", "", line);
     if (contains(line, "Peer access from ") && contains(line, "->")) {
       const std::string_view from = between(line, "(GPU", ")");
       const std::string_view to = between(after(line, "->"), "(GPU", ")");

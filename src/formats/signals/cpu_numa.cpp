@@ -1,6 +1,7 @@
 // CPUs and memory nodes: lscpu, numactl -H and -s, taskset, /proc/self/status.
 #include <map>
 
+#include "formats/cpu_mask.hpp"
 #include "formats/signal_sink.hpp"
 
 namespace isleway::formats {
@@ -39,6 +40,9 @@ class CpuReader {
       return number("cpu.numa_nodes", pair.value);
     if (contains(pair.key, "current affinity list"))
       return sink_.text("process.cpus", "", pair.value);
+    if (contains(pair.key, "current affinity mask"))
+      if (const auto cpus = CpuMask::from_words(pair.value))
+        return sink_.text("process.cpus", "", cpus->ranges());
     take_node(pair, i);
   }
 
@@ -90,9 +94,9 @@ class CpuReader {
 };
 
 int recognise(const TextIndex& text) {
-  for (const char* mark :
-       {"NUMA node(s)", "node distances:", "Cpus_allowed_list", "physcpubind",
-        "current affinity list", "Socket(s)", " cpus:", "Hypervisor vendor", "NUMA node0"})
+  for (const char* mark : {"NUMA node(s)", "node distances:", "Cpus_allowed_list", "physcpubind",
+                           "current affinity list", "current affinity mask", "Socket(s)",
+                           " cpus:", "Hypervisor vendor", "NUMA node0"})
     if (text.has(mark)) return 80;
   return 0;
 }

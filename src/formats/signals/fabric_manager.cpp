@@ -96,8 +96,8 @@ class FabricManagerReader {
       version("fm.driver_version", after(text, "with driver version "));
       return;
     }
-    for (const std::string_view mark :
-         {"Fabric Manager version is : ", "Fabric Manager version ", "fabric manager version "})
+    for (const std::string_view mark : {"Fabric Manager version is : ", "Fabric Manager version ",
+                                        "Fabric Manager Version ", "fabric manager version "})
       if (contains(text, mark)) return version("fm.version", after(text, mark));
   }
 

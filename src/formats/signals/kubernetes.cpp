@@ -147,9 +147,11 @@ class NodeReader {
     } else {
       in_labels_ = false;
       if (key == "name" && indent == label_indent_ && !labels_.empty()) flush(value);
+      if (equal_ignoring_case(key, "capacity")) is_capacity_ = true;
+      if (equal_ignoring_case(key, "allocatable")) is_capacity_ = false;
       if (contains(key, "nvidia.com/gpu") || contains(key, "rdma/")) {
-        sink_.at(i, last_);
-        sink_.measure("k8s.allocatable", key, value);
+        sink_.at(i, last_.empty() ? described_ : last_);
+        sink_.measure(is_capacity_ ? "k8s.capacity" : "k8s.allocatable", key, value);
       }
     }
   }
@@ -169,13 +171,14 @@ class NodeReader {
   std::vector<Label> labels_;
   std::string described_, last_;
   std::size_t label_indent_ = 0;
-  bool in_labels_ = false, in_describe_ = false;
+  bool in_labels_ = false, in_describe_ = false, is_capacity_ = false;
 };
 
 int recognise(const TextIndex& text) {
   if (text.has(kClique)) return 90;
   if (text.has("kind: Node") || text.has("\"kind\": \"Node\"")) return 90;
   if (text.has("NAME ") && text.has("STATUS")) return 70;
+  if (text.has("Allocatable:") && text.has("nvidia.com/")) return 70;
   return text.has("kubernetes.io/") || text.has("topograph.run/") || text.has("\tnvidia.com/") ? 70
                                                                                                : 0;
 }

@@ -65,8 +65,12 @@ class KernelTable {
 };
 KernelTable& kernel_table();
 
-/// Launches, or says why not; a kernel that is not known ends the program unless the run skips
-/// such kernels.
+/// Blocks of so many threads, with so many bytes of shared memory each, that fit at once.
+int blocks_per_multiprocessor(Process& process, int device, int threads, std::size_t shared);
+
+/// A kernel that is not known ends the program, unless the run skips such kernels.
+KernelWork work_of_kernel(Process& process, const Launch& launch);
+/// Puts it into the stream. A Status.
 int launch_kernel(Process& process, const Launch& launch, Stream& stream);
 
 }  // namespace isleway::vgpu::cudart

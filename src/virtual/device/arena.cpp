@@ -38,14 +38,17 @@ Arena::~Arena() {
   if (file_ >= 0) ::close(file_);
 }
 
-std::optional<std::uint64_t> Arena::take(std::uint64_t bytes) {
+std::optional<std::uint64_t> Arena::take(std::uint64_t bytes, std::uint64_t alignment) {
   const std::uint64_t size = (bytes + kGrain - 1) / kGrain * kGrain;
   if (size < bytes) return std::nullopt;
   for (auto gap = gaps_.begin(); gap != gaps_.end(); ++gap) {
-    if (gap->second < size) continue;
-    const auto [offset, length] = *gap;
+    const auto [begin, length] = *gap;
+    const std::uint64_t offset = (begin + alignment - 1) / alignment * alignment;
+    const std::uint64_t skipped = offset - begin;
+    if (length < skipped || length - skipped < size) continue;
     gaps_.erase(gap);
-    if (length > size) gaps_.emplace(offset + size, length - size);
+    if (skipped > 0) gaps_.emplace(begin, skipped);
+    if (length - skipped > size) gaps_.emplace(offset + size, length - skipped - size);
     taken_.emplace(offset, size);
     return offset;
   }

@@ -19,8 +19,9 @@ class Arena {
   Arena& operator=(Arena&&) = delete;
   ~Arena();
 
-  /// Zeroed bytes at a multiple of kGrain; nothing when no gap is large enough.
-  std::optional<std::uint64_t> take(std::uint64_t bytes);
+  /// Zeroed bytes at a multiple of `alignment`, itself one of kGrain; nothing when no gap is large
+  /// enough.
+  std::optional<std::uint64_t> take(std::uint64_t bytes, std::uint64_t alignment = kGrain);
   /// What take() gave; the memory goes back to the system.
   void give_back(std::uint64_t offset);
   /// Of what take() gave; 0 when it did not.

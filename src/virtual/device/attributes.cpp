@@ -13,18 +13,28 @@ const isleway::Device& gpu_of(Process& process, int device) {
   return machine.device(machine.gpu(process.gpu(device)));
 }
 
+/// Its unit in the machine as it is now; null: the GPU is off the bus.
+const Unit* unit_now(Process& process, int device, DeviceRef& gpu) {
+  const auto present = process.present();
+  const auto now = present->gpu(process.gpu(device));
+  if (!now) return nullptr;
+  gpu = present->fabric()->gpu(*now);
+  return &present->fabric()->unit(gpu.unit);
+}
+
 bool has_multicast(Process& process, int device) {
-  const auto fabric = process.fabric();
-  const DeviceRef gpu = fabric->gpu(process.gpu(device));
-  const Unit& unit = fabric->unit(gpu.unit);
-  const int island = unit.island_of(gpu.device);
-  return island >= 0 && unit.has_multicast(island);
+  DeviceRef gpu;
+  const Unit* unit = unit_now(process, device, gpu);
+  if (unit == nullptr) return false;
+  const int island = unit->island_of(gpu.device);
+  return island >= 0 && unit->has_multicast(island);
 }
 
 /// GPUs of one NVLink domain over several hosts hand memory to one another by fabric handles.
 bool has_fabric_handles(Process& process, int device) {
-  const auto fabric = process.fabric();
-  return fabric->unit(fabric->gpu(process.gpu(device)).unit).parts().hosts > 1;
+  DeviceRef gpu;
+  const Unit* unit = unit_now(process, device, gpu);
+  return unit != nullptr && unit->parts().hosts > 1 && unit->island_of(gpu.device) >= 0;
 }
 
 }  // namespace

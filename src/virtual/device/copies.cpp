@@ -1,5 +1,8 @@
 #include "virtual/device/copies.hpp"
 
+#include <algorithm>
+#include <limits>
+
 #include "collective/copy_ways.hpp"
 #include "collective/copy_wiring.hpp"
 #include "isleway/engine.hpp"
@@ -9,10 +12,9 @@ namespace {
 
 std::int64_t number(std::optional<GpuId> gpu) { return gpu ? std::int64_t{*gpu} : -1; }
 
-tl::unexpected<Error> no_way(const Fabric& fabric, std::optional<GpuId> from,
-                             std::optional<GpuId> to) {
+tl::unexpected<Error> no_way(std::optional<GpuId> from, std::optional<GpuId> to) {
   const auto name = [&](std::optional<GpuId> gpu) {
-    return gpu ? fabric.device_name(fabric.gpu(*gpu)) : std::string("host memory");
+    return gpu ? "GPU " + std::to_string(*gpu) : std::string("host memory");
   };
   return fail("no way is left from " + name(from) + " to " + name(to));
 }
@@ -31,6 +33,8 @@ Result<const CopyMatrices*> Copies::matrices() {
 Result<Copies::Priced> Copies::price(std::optional<GpuId> from, std::optional<GpuId> to,
                                      bool peers) {
   Priced priced;
+  if (from && !(from = present_->gpu(*from))) return no_way(from, to);
+  if (to && !(to = present_->gpu(*to))) return no_way(from, to);
   const auto prices = CopyPrices::from(parts_);
   if (!prices) return tl::unexpected(prices.error());
   if (from && to) {
@@ -111,7 +115,7 @@ Result<Flow> Copies::flow(std::optional<GpuId> from, std::optional<GpuId> to, bo
     if (found == known_.end()) {
       const auto priced = price(a, b, peers);
       if (!priced) return tl::unexpected(priced.error());
-      if (!(priced->alone_GBs > 0)) return no_way(*fabric_, a, b);
+      if (!(priced->alone_GBs > 0)) return no_way(a, b);
       const auto made = path(key, *priced);
       if (!made) return tl::unexpected(made.error());
       found = known_.emplace(key, std::pair{*made, *priced}).first;
@@ -129,15 +133,62 @@ Result<Flow> Copies::flow(std::optional<GpuId> from, std::optional<GpuId> to, bo
   return flow;
 }
 
+Result<Flow> Copies::multicast(GpuId from, const std::vector<GpuId>& to, std::uint64_t bytes) {
+  auto known = multicasts_.find({from, to});
+  if (known == multicasts_.end()) {
+    std::map<std::pair<LinkId, bool>, decltype(Usage::weight)> shares;
+    double limit_GBs = std::numeric_limits<double>::infinity();
+    Time latency;
+    for (const GpuId gpu : to) {
+      if (gpu == from) continue;
+      const auto priced = price(from, gpu, true);
+      if (!priced) return tl::unexpected(priced.error());
+      if (!(priced->alone_GBs > 0)) return no_way(from, gpu);
+      // What leads to several of them is crossed once.
+      for (const Hop& hop : priced->route.hops) {
+        auto& share = shares[{hop.link, hop.forward}];
+        share = std::max(share, static_cast<decltype(Usage::weight)>(hop.share));
+      }
+      limit_GBs = std::min(limit_GBs, priced->alone_GBs);
+      latency = std::max(latency, priced->latency);
+    }
+    if (shares.empty()) return flow(from, from, true, bytes);
+    std::vector<Usage> uses;
+    for (const auto& [link, share] : shares)
+      uses.push_back({resource(link.first, link.second), share});
+    const std::uint32_t path = timeline_.add_path(uses, limit_GBs * 1e9);
+    timeline_.add_path(uses, limit_GBs * 1e9);
+    known = multicasts_.emplace(std::pair{from, to}, std::pair{path, latency}).first;
+  }
+  Flow flow;
+  flow.path = known->second.first;
+  flow.bytes = static_cast<double>(bytes);
+  flow.latency = known->second.second;
+  return flow;
+}
+
+std::optional<Time> Copies::latency(GpuId from, std::optional<GpuId> to) const {
+  const auto a = present_->gpu(from);
+  const auto b = to ? present_->gpu(*to) : std::nullopt;
+  if (!a || (to && !b)) return std::nullopt;
+  if (!to) {
+    const auto way = host_way(*fabric_, fabric_->gpu(*a));
+    return way ? std::optional(way->up.latency) : std::nullopt;
+  }
+  const Route way = route(*fabric_, fabric_->gpu(*a), fabric_->gpu(*b));
+  return way.exists() ? std::optional(way.latency) : std::nullopt;
+}
+
 void Copies::count(std::optional<GpuId> from, std::optional<GpuId> to, bool peers,
                    std::uint64_t bytes,
                    const std::function<void(LinkId, bool, std::uint64_t)>& counter) const {
   const auto found = known_.find({number(from), number(to), peers});
   if (found == known_.end()) return;
   for (const Hop& hop : found->second.second.route.hops)
-    counter(
-        hop.link, hop.forward,
-        static_cast<std::uint64_t>(static_cast<double>(bytes) * static_cast<double>(hop.share)));
+    if (const auto link = present_->link_of_machine(hop.link))
+      counter(
+          *link, hop.forward,
+          static_cast<std::uint64_t>(static_cast<double>(bytes) * static_cast<double>(hop.share)));
 }
 
 }  // namespace isleway::vgpu

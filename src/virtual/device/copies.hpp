@@ -5,23 +5,33 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "isleway/collective/copy_matrix.hpp"
 #include "isleway/fabric.hpp"
+#include "virtual/device/present.hpp"
 #include "virtual/device/timeline.hpp"
 
 namespace isleway::vgpu {
 
-/// Paths of one fabric in one timeline, made when first asked for.
+/// Paths of one state of the machine in one timeline, made when first asked for. GPUs and links
+/// are numbered as in the machine that the run began with.
 class Copies {
  public:
-  Copies(std::shared_ptr<const Fabric> fabric, const Parts& parts, Timeline& timeline)
-      : fabric_(std::move(fabric)), parts_(parts), timeline_(timeline) {}
+  Copies(std::shared_ptr<const Present> present, const Parts& parts, Timeline& timeline)
+      : present_(std::move(present)),
+        fabric_(present_->fabric()),
+        parts_(parts),
+        timeline_(timeline) {}
 
   /// Nothing stands for host memory. `peers`: with peer access, else through the host. Error: there
   /// is no way.
   Result<Flow> flow(std::optional<GpuId> from, std::optional<GpuId> to, bool peers,
                     std::uint64_t bytes);
+  /// One write that the switches bring to all of `to`. Error: there is no way to one of them.
+  Result<Flow> multicast(GpuId from, const std::vector<GpuId>& to, std::uint64_t bytes);
+  /// Of the way between two GPUs, or to host memory; nothing: there is none.
+  std::optional<Time> latency(GpuId from, std::optional<GpuId> to) const;
   /// The bytes of a flow crossed these links.
   void count(std::optional<GpuId> from, std::optional<GpuId> to, bool peers, std::uint64_t bytes,
              const std::function<void(LinkId, bool forward, std::uint64_t)>& counter) const;
@@ -39,6 +49,7 @@ class Copies {
   std::uint32_t resource(LinkId link, bool forward);
   std::uint32_t memory_resource(GpuId gpu, double rate);
 
+  std::shared_ptr<const Present> present_;
   std::shared_ptr<const Fabric> fabric_;
   const Parts& parts_;
   Timeline& timeline_;
@@ -47,6 +58,7 @@ class Copies {
   std::map<Key, std::pair<std::uint32_t, Priced>> known_;
   std::map<std::pair<LinkId, bool>, std::uint32_t> resources_;
   std::map<GpuId, std::uint32_t> memories_;
+  std::map<std::pair<GpuId, std::vector<GpuId>>, std::pair<std::uint32_t, Time>> multicasts_;
 };
 
 }  // namespace isleway::vgpu

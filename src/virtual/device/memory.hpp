@@ -17,17 +17,9 @@ enum class Space : std::uint8_t {
   pinned,      ///< host memory that was allocated for the GPUs
   registered,  ///< host memory of the program's own
   managed,
-  peer,  ///< another process's device memory, opened here
-};
-
-struct Block {
-  std::byte* base = nullptr;
-  std::uint64_t bytes = 0;
-  Space space = Space::device;
-  GpuId gpu = 0;             ///< device, managed (where it was asked for), peer
-  std::uint64_t offset = 0;  ///< of device memory in its arena
-  int owner_pid = 0;         ///< peer
-  bool on_host() const { return space == Space::pinned || space == Space::registered; }
+  peer,       ///< another process's device memory, opened here
+  mapped,     ///< a GPU's memory, of this process or another, at addresses that were reserved
+  multicast,  ///< addresses that stand for memory of many GPUs at once
 };
 
 /// Where another process finds a block.
@@ -35,6 +27,24 @@ struct SharedBlock {
   std::int32_t pid = 0, file = -1;
   std::uint32_t gpu = 0, reserved = 0;
   std::uint64_t offset = 0, bytes = 0, arena_bytes = 0;
+};
+
+struct Block {
+  std::byte* base = nullptr;
+  std::uint64_t bytes = 0;
+  Space space = Space::device;
+  GpuId gpu = 0;             ///< of all but host memory; managed: where it was asked for
+  std::uint64_t offset = 0;  ///< of device memory in its arena
+  SharedBlock origin{};      ///< peer, mapped: whose memory it is
+  std::uint64_t object = 0;  ///< multicast: which, in the world
+  bool accessible = true;    ///< mapped, multicast: somebody may touch it
+  bool exported = false;     ///< device: other processes can open it
+
+  /// Only this process's libraries can look at the bytes.
+  bool is_private() const { return space == Space::device && !exported; }
+
+  bool on_host() const { return space == Space::pinned || space == Space::registered; }
+  bool on_gpu() const { return !on_host() && space != Space::managed; }
 };
 
 /// The memory of one process's GPUs, and what it allocated for them on the host.
@@ -60,12 +70,27 @@ class Memory {
   /// What the program has of a GPU's memory.
   std::vector<std::byte*> all_of(GpuId gpu) const;
 
+  /// Memory of a GPU that has no address yet, in whole pages of kPage. Nothing: no room.
+  std::optional<SharedBlock> take_physical(GpuId gpu, std::uint64_t bytes);
+  void give_back_physical(const SharedBlock& block);
+  /// Shows `bytes` of it, from `inner` on, at reserved addresses. False: its owner is gone.
+  bool map(std::byte* address, const SharedBlock& block, std::uint64_t inner, std::uint64_t bytes);
+  /// The addresses stand for a multicast object of the world.
+  void map_multicast(std::byte* address, std::uint64_t bytes, std::uint64_t object, GpuId gpu);
+  /// The addresses of either are only reserved again.
+  void unmap(std::byte* address, std::uint64_t bytes);
+  /// Whether programs may touch what is mapped there.
+  void set_accessible(std::byte* address, bool accessible);
+  static constexpr std::uint64_t kPage = std::uint64_t{2} << 20;
+
   /// The block that holds the address; null for the program's own memory.
   const Block* find(const void* address) const;
 
+  /// From now on other processes may open the memory around a device address.
+  void mark_exported(const void* address);
   /// What other processes need to open the memory around a device address.
   std::optional<SharedBlock> share(const void* address) const;
-  /// Another process's block, mapped here. Null: that process is gone.
+  /// Another process's block, mapped here; this one's as it is. Null: that process is gone.
   std::byte* open(const SharedBlock& block);
 
   Bytes total(GpuId gpu) const;

@@ -41,6 +41,7 @@ class CallJoint final : public Joint {
   std::optional<JointTimes> begin(Time ready) override {
     if (const Fate fate = fate_of(*comm_); fate == Fate::hangs) return std::nullopt;
     else if (fate == Fate::ends) return JointTimes{ready, ready};
+    if (has_lost_gpu(process_, *comm_)) return std::nullopt;  // its kernels wait for one another
     if (!posted_ && !post(ready)) return std::nullopt;
     World& world = process_.world();
     const BoardView& board = comm_->board;
@@ -90,8 +91,9 @@ class CallJoint final : public Joint {
     const auto all = comm_->board.posts(number_);
     auto posts = std::make_shared<std::vector<Post>>(all.begin(), all.end());
     check_agreement(*posts);
-    const auto run = [process = &process_, comm = comm_, shape = shape_, posts] {
-      if (auto done = run_call(*process, *comm, shape, *posts); !done) {
+    const auto run = [process = &process_, comm = comm_, shape = shape_,
+                      posts](std::span<const Producer> sources) {
+      if (auto done = run_call(*process, *comm, shape, *posts, sources); !done) {
         comm->error = internal_error;
         comm->last_error = done.error().text();
         fmt::print(stderr, "isleway: {}\n", comm->last_error);
@@ -99,17 +101,25 @@ class CallJoint final : public Joint {
     };
     if (comm_->alone) {
       DataOp op;
+      std::vector<std::size_t> senders;  ///< whose bytes each of op.reads is
       for (std::size_t r = 0; r < posts->size(); ++r) {
         const Post& post = (*posts)[r];
         const int rank = static_cast<int>(r);
-        if (is_source(shape_, rank) && post.send.bytes > 0) op.reads.push_back(span_of(post.send));
+        if (is_source(shape_, rank) && post.send.bytes > 0) {
+          op.reads.push_back(span_of(post.send));
+          senders.push_back(r);
+        }
         if (is_result(shape_, rank) && post.recv.bytes > 0) op.writes.push_back(span_of(post.recv));
       }
-      op.run = run;
+      op.run_from = [run, senders, ranks = posts->size()](std::span<const Producer> sources) {
+        std::vector<Producer> by_rank(ranks);
+        for (std::size_t i = 0; i < senders.size(); ++i) by_rank[senders[i]] = sources[i];
+        run(by_rank);
+      };
       process_.do_data(std::move(op));
       return;
     }
-    if (process_.world().plan().data && comm_->error == success) run();
+    if (process_.world().plan().data && comm_->error == success) run({});
     comm_->board.call(number_).done = 1;
     process_.world().lock().announce();
   }

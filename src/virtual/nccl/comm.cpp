@@ -74,13 +74,18 @@ int complete(Process& process, Comm& comm, bool wait) {
   return success;
 }
 
+bool has_lost_gpu(Process& process, const Comm& comm) {
+  return std::ranges::any_of(
+      comm.gpus, [&](GpuId gpu) { return process.trouble_of(gpu) != GpuTrouble::none; });
+}
+
 Result<Planner*> planner_of(Process& process, Comm& comm) {
-  auto fabric = process.fabric();
-  if (!comm.planner || comm.planned_on != fabric) {
-    auto planner = Planner::make(fabric, process.world().parts(), comm.gpus, comm.gpus_per_thread);
+  auto present = process.present();
+  if (!comm.planner || comm.planned_on != present) {
+    auto planner = Planner::make(present, process.world().parts(), comm.gpus, comm.gpus_per_thread);
     if (!planner) return tl::unexpected(planner.error());
     comm.planner = std::move(*planner);
-    comm.planned_on = std::move(fabric);
+    comm.planned_on = std::move(present);
   }
   return comm.planner.get();
 }

@@ -35,7 +35,7 @@ struct Comm {
   std::vector<GpuId> gpus;
   std::vector<int> local;  ///< ranks in this process
   std::unique_ptr<Planner> planner;
-  std::shared_ptr<const Fabric> planned_on;
+  std::shared_ptr<const Present> planned_on;
   std::map<std::uint64_t, std::shared_ptr<Joint>> gathering;  ///< calls, by number
   int open_groups = 0;  ///< of messages, some of which still miss their other half
   bool aborted = false;
@@ -90,9 +90,12 @@ enum class Fate : std::uint8_t { goes_on, hangs, ends };
 inline Fate fate_of(const Comm& comm) {
   if (comm.aborted) return Fate::ends;
   if (comm.error == success) return Fate::goes_on;
-  return comm.error == remote_error ? Fate::hangs : Fate::ends;
+  const bool lost = comm.error == remote_error || comm.error == unhandled_cuda_error;
+  return lost ? Fate::hangs : Fate::ends;
 }
 
+/// Whether a GPU of the communicator's has failed, as far as this process's clock has come.
+bool has_lost_gpu(Process& process, const Comm& comm);
 /// Finds out who the ranks are, once all have come. `wait`: until then.
 int complete(Process& process, Comm& comm, bool wait);
 /// NCCL's choices for the machine as it is now. Error: why there is none.
@@ -112,8 +115,9 @@ bool refer(Process& process, const Comm& comm, const void* address, std::uint64_
 /// In this process; null when their owner is gone.
 std::byte* resolve(Process& process, const BufferRef& buffer, int pid);
 
-/// Runs the call's schedule on the posts' buffers.
+/// Runs the call's schedule on the posts' buffers. `sources`: what ranks send, where it is not in
+/// memory; empty producers, or none at all, where it is.
 Result<void> run_call(Process& process, Comm& comm, const CollectiveCall& shape,
-                      std::span<const Post> posts);
+                      std::span<const Post> posts, std::span<const Producer> sources = {});
 
 }  // namespace isleway::vgpu::nccl

@@ -53,9 +53,14 @@ void combine(std::span<std::byte> into, std::span<const std::byte> from, F f) {
   const bool aligned = reinterpret_cast<std::uintptr_t>(into.data()) % alignof(T) == 0 &&
                        reinterpret_cast<std::uintptr_t>(from.data()) % alignof(T) == 0;
   if (aligned) {
-    auto* a = reinterpret_cast<T*>(into.data());
-    const auto* b = reinterpret_cast<const T*>(from.data());
-    for (std::size_t i = 0; i < count; ++i) a[i] = f(a[i], b[i]);
+    T* __restrict a = reinterpret_cast<T*>(into.data());
+    const T* __restrict b = reinterpret_cast<const T*>(from.data());
+    // Blocks of one size are what compilers do several elements at once of.
+    constexpr std::size_t block = 64;
+    std::size_t i = 0;
+    for (; i + block <= count; i += block)
+      for (std::size_t j = 0; j < block; ++j) a[i + j] = f(a[i + j], b[i + j]);
+    for (; i < count; ++i) a[i] = f(a[i], b[i]);
     return;
   }
   for (std::size_t i = 0; i < count; ++i) {

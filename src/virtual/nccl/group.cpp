@@ -79,7 +79,14 @@ int Group::launch(Process& process) {
   for (Part& part : all) {
     RankHandle& handle = *part.handle;
     if (const int ready = complete(process, *handle.comm, true); ready != success) return ready;
-    const auto planner = planner_of(process, *handle.comm);
+    if (process.trouble(handle.device) != GpuTrouble::none) {
+      handle.comm->last_error = "the GPU no longer works";
+      return unhandled_cuda_error;
+    }
+    // What other ranks have lost is found out by waiting for them.
+    const auto planner = has_lost_gpu(process, *handle.comm) && handle.comm->planner
+                             ? Result<Planner*>(handle.comm->planner.get())
+                             : planner_of(process, *handle.comm);
     if (!planner) {
       handle.comm->last_error = planner.error().text();
       return invalid_usage;

@@ -40,6 +40,7 @@ class MessagesJoint final : public Joint {
     latest_ = std::max(latest_, ready);
     if (const Fate fate = fate_of(*comm_); fate == Fate::hangs) return std::nullopt;
     else if (fate == Fate::ends) return JointTimes{ready, ready};
+    if (has_lost_gpu(process_, *comm_)) return std::nullopt;
     if (!std::exchange(begun_, true)) {
       open_ = true;
       ++comm_->open_groups;

@@ -44,20 +44,23 @@ Result<Fabric> job_fabric(const Fabric& machine, const std::vector<GpuId>& gpus)
   return job;
 }
 
-Planner::Planner(std::shared_ptr<const Fabric> machine, Fabric job,
+Planner::Planner(std::shared_ptr<const Present> present, Fabric job,
                  std::unique_ptr<isleway::nccl::Communicator> communicator)
-    : machine_(std::move(machine)),
+    : present_(std::move(present)),
       job_(std::move(job)),
       communicator_(std::move(communicator)),
-      engine_(make_analytic_engine()) {
-  for (LinkId link = 0; link < machine_->link_count(); ++link)
-    link_by_name_.emplace(machine_->link_name(link), link);
-}
+      engine_(make_analytic_engine()) {}
 
-Result<std::unique_ptr<Planner>> Planner::make(std::shared_ptr<const Fabric> machine,
+Result<std::unique_ptr<Planner>> Planner::make(std::shared_ptr<const Present> present,
                                                const Parts& parts, const std::vector<GpuId>& gpus,
                                                int gpus_per_process) {
-  auto job = job_fabric(*machine, gpus);
+  std::vector<GpuId> left;
+  for (const GpuId gpu : gpus) {
+    const auto now = present->gpu(gpu);
+    if (!now) return fail("GPU " + std::to_string(gpu) + " has fallen off the bus");
+    left.push_back(*now);
+  }
+  auto job = job_fabric(*present->fabric(), left);
   if (!job) return tl::unexpected(job.error());
   isleway::nccl::Options options;
   options.env = job_environment();
@@ -65,7 +68,7 @@ Result<std::unique_ptr<Planner>> Planner::make(std::shared_ptr<const Fabric> mac
   auto communicator = isleway::nccl::Communicator::create(*job, parts, options);
   if (!communicator) return tl::unexpected(communicator.error());
   return std::unique_ptr<Planner>(
-      new Planner(std::move(machine), std::move(*job), std::move(*communicator)));
+      new Planner(std::move(present), std::move(*job), std::move(*communicator)));
 }
 
 Result<std::unique_ptr<Schedule>> Planner::schedule(const CollectiveCall& call) const {
@@ -88,12 +91,9 @@ Result<const CallTimes*> Planner::times(const CollectiveCall& call) {
   if (!outcome) return tl::unexpected(outcome.error());
 
   CallTimes times{isleway::nccl::call_times(*communicator_, call, *decision, *outcome), {}};
-  for (const LinkLoad& load : outcome->loads) {
-    const auto link = link_by_name_.find(job_.link_name(load.link));
-    if (link != link_by_name_.end())
-      times.wire.push_back(
-          {link->second, {load.forward, static_cast<std::uint64_t>(load.wire_bytes)}});
-  }
+  for (const LinkLoad& load : outcome->loads)
+    if (const auto link = present_->link_of_machine(job_.link_name(load.link)))
+      times.wire.push_back({*link, {load.forward, static_cast<std::uint64_t>(load.wire_bytes)}});
   return &known_.emplace(key, std::move(times)).first->second;
 }
 

@@ -23,7 +23,8 @@ Result<Fabric> job_fabric(const Fabric& machine, const std::vector<GpuId>& gpus)
 class Planner {
  public:
   /// Error: NCCL's reason why there is no such communicator.
-  static Result<std::unique_ptr<Planner>> make(std::shared_ptr<const Fabric> machine,
+  /// GPUs are the machine's, as the run began.
+  static Result<std::unique_ptr<Planner>> make(std::shared_ptr<const Present> present,
                                                const Parts& parts, const std::vector<GpuId>& gpus,
                                                int gpus_per_process);
 
@@ -33,16 +34,15 @@ class Planner {
   const isleway::nccl::Communicator& communicator() const { return *communicator_; }
 
  private:
-  Planner(std::shared_ptr<const Fabric> machine, Fabric job,
+  Planner(std::shared_ptr<const Present> present, Fabric job,
           std::unique_ptr<isleway::nccl::Communicator> communicator);
   using Key = std::tuple<int, std::int64_t, int, int, bool>;
 
-  std::shared_ptr<const Fabric> machine_;
+  std::shared_ptr<const Present> present_;
   Fabric job_;
   std::unique_ptr<isleway::nccl::Communicator> communicator_;
   std::unique_ptr<Engine> engine_;
   std::map<Key, CallTimes> known_;
-  std::map<std::string, LinkId> link_by_name_;
 };
 
 }  // namespace isleway::vgpu::nccl

@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "isleway/collective/executor.hpp"
+#include "collective/executor_inputs.hpp"
 #include "virtual/nccl/comm.hpp"
 
 namespace isleway::vgpu::nccl {
@@ -17,7 +17,7 @@ bool reduces(Collective collective) {
 }  // namespace
 
 Result<void> run_call(Process& process, Comm& comm, const CollectiveCall& shape,
-                      std::span<const Post> posts) {
+                      std::span<const Post> posts, std::span<const Producer> sources) {
   const auto planner = planner_of(process, comm);
   if (!planner) return tl::unexpected(planner.error());
   const auto schedule = (*planner)->schedule(shape);
@@ -32,7 +32,9 @@ Result<void> run_call(Process& process, Comm& comm, const CollectiveCall& shape,
     std::byte* recv = resolve(process, post.recv, post.pid);
     std::span<const std::byte> input(send, send != nullptr ? post.send.bytes : 0);
     if (reduces(shape.collective) && reduction.op == Op::premul_sum) {
+      const std::size_t rank = buffers.size();
       scaled.emplace_back(input.begin(), input.end());
+      if (rank < sources.size() && sources[rank]) sources[rank](0, scaled.back());
       std::byte scalar[sizeof post.scalar];
       std::memcpy(scalar, post.scalar, sizeof scalar);
       scale(reduction.type, scaled.back(), scalar);
@@ -42,8 +44,15 @@ Result<void> run_call(Process& process, Comm& comm, const CollectiveCall& shape,
   }
   ExecutorOptions options;
   options.element_bytes = shape.size.element_bytes;
-  auto done = execute_schedule(
-      **schedule, buffers,
+  const bool scales = !scaled.empty();
+  const InputSource input = [&](std::int32_t rank, std::int64_t offset, std::span<std::byte> out) {
+    const auto r = static_cast<std::size_t>(rank);
+    if (r >= sources.size() || !sources[r] || scales) return false;
+    sources[r](static_cast<std::size_t>(offset), out);
+    return true;
+  };
+  auto done = execute_schedule_from(
+      input, **schedule, buffers,
       [&](std::span<std::byte> into, std::span<const std::byte> from) {
         reduce(reduction, into, from);
       },

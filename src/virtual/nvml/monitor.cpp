@@ -60,22 +60,12 @@ Monitor::Monitor(World& world, Boards boards, Fabric healthy, std::vector<GpuId>
       boards_(std::move(boards)),
       healthy_(std::move(healthy)),
       gpus_(std::move(gpus)),
-      node_(std::move(node)) {
-  for (const std::string& text : world.plan().machine.faults) known_.push_back({Time{}, text});
-}
+      node_(std::move(node)) {}
 
 Result<Monitor> Monitor::make(World& world, std::uint32_t host) {
   auto boards = Boards::load(world.catalogue());
   if (!boards) return tl::unexpected(boards.error());
   Fabric healthy = world.machine();
-  if (!world.plan().machine.faults.empty()) {
-    formats::MachineRequest request = world.plan().machine;
-    request.faults.clear();
-    Notices notices;
-    auto whole = formats::make_machine(request, world.catalogue(), notices);
-    if (!whole) return tl::unexpected(whole.error());
-    healthy = std::move(*whole);
-  }
   std::vector<GpuId> gpus = gpus_of_host(healthy, host);
   std::erase_if(gpus, [&](GpuId id) { return healthy.device(healthy.gpu(id)).gpu().amd; });
   if (gpus.empty()) return fail("the machine has no NVIDIA GPU");
@@ -85,12 +75,7 @@ Result<Monitor> Monitor::make(World& world, std::uint32_t host) {
 }
 
 void Monitor::refresh() {
-  const std::size_t from_plan = world_->plan().machine.faults.size();
-  if (world_->fault_count() + from_plan != known_.size()) {
-    const std::vector<TimedFault> injected = world_->faults();
-    known_.resize(from_plan);
-    known_.insert(known_.end(), injected.begin(), injected.end());
-  }
+  if (world_->fault_count() != known_.size()) known_ = world_->faults();
   done_.resize(known_.size());
   const Time now = world_->now();
   std::vector<std::size_t> due;
@@ -116,35 +101,11 @@ void Monitor::refresh() {
   }
 }
 
-std::optional<GpuId> Monitor::in_run(const Gpu& gpu) const {
-  const Fabric& machine = world_->machine();
-  if (world_->plan().machine.faults.empty()) return gpu.id;
-  const auto device = machine.unit(gpu.ref.unit).find(gpu.device->name, gpu.device->host);
-  if (!device) return std::nullopt;
-  return machine.gpu_id({gpu.ref.unit, *device});
-}
-
-std::uint64_t Monitor::link_bytes(LinkId link, bool forward) const {
-  if (world_->plan().machine.faults.empty()) return world_->link_bytes(link, forward);
-  // Found by its ends: a bundle of which a link lost lanes is two in the run.
-  const Fabric& machine = world_->machine();
-  const std::string name = healthy_.link_name(link);
-  std::uint64_t bytes = 0;
-  for (LinkId other = 0; other < machine.first_cable(); ++other)
-    if (machine.link(other).kind == healthy_.link(link).kind && machine.link_name(other) == name)
-      bytes += world_->link_bytes(other, forward);
-  return bytes;
-}
-
 std::vector<MemoryUse> Monitor::memory_uses(const Gpu& gpu) const {
-  const auto id = in_run(gpu);
-  return id ? world_->memory_uses(*id) : std::vector<MemoryUse>{};
+  return world_->memory_uses(gpu.id);
 }
 
-Time Monitor::busy(const Gpu& gpu) const {
-  const auto id = in_run(gpu);
-  return id ? world_->busy(*id) : Time{};
-}
+Time Monitor::busy(const Gpu& gpu) const { return world_->busy(gpu.id); }
 
 const Node& Monitor::node() {
   refresh();
@@ -184,7 +145,7 @@ const Monitor::Window& Monitor::window(const Gpu& gpu) {
 Load Monitor::load(const Gpu& gpu) {
   const Window& seen = window(gpu);
   Load load;
-  if (const auto id = in_run(gpu)) load.memory_used = world_->memory_used(*id);
+  load.memory_used = world_->memory_used(gpu.id);
   if (seen.until > seen.since)
     load.utilisation = std::clamp(
         (seen.busy_until - seen.busy_since).seconds() / (seen.until - seen.since).seconds(), 0.0,
@@ -203,7 +164,8 @@ Load Monitor::load(const Gpu& gpu) {
 Traffic Monitor::traffic(const Port& port) const {
   if (!port.up || port.in_bundle == 0) return {};
   const auto share = static_cast<std::uint64_t>(port.in_bundle);
-  return {link_bytes(port.link, port.from_a) / share, link_bytes(port.link, !port.from_a) / share};
+  return {world_->link_bytes(port.link, port.from_a) / share,
+          world_->link_bytes(port.link, !port.from_a) / share};
 }
 
 Traffic Monitor::pcie_traffic(const Gpu& gpu) const {
@@ -212,7 +174,7 @@ Traffic Monitor::pcie_traffic(const Gpu& gpu) const {
   if (!uplink) return {};
   const LinkId link = healthy_.link_id(gpu.ref.unit, *uplink);
   const bool from_a = unit.link(*uplink).a == gpu.ref.device;
-  return {link_bytes(link, from_a), link_bytes(link, !from_a)};
+  return {world_->link_bytes(link, from_a), world_->link_bytes(link, !from_a)};
 }
 
 Traffic Monitor::pcie_rate(const Gpu& gpu) {

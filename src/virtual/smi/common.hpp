@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 
 #include "isleway/virtual/nvml/driver.hpp"
@@ -13,6 +14,11 @@ namespace isleway::vgpu::smi {
 /// "GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-...)"
 inline std::string heading(const nvml::Gpu& gpu) {
   return fmt::format("GPU {}: {} (UUID: {})\n", gpu.index, gpu.name, gpu.uuid_name());
+}
+
+inline bool is_chosen(const Selection& selection, const nvml::Gpu& gpu) {
+  return selection.empty() ||
+         std::find(selection.begin(), selection.end(), gpu.index) != selection.end();
 }
 
 /// In place of a GPU that fell off the bus.

@@ -97,29 +97,32 @@ std::string view_of(Monitor& monitor, const Gpu& gpu, std::size_t link, NvlinkVi
   return {};
 }
 
-std::string links(Monitor& monitor, const Gpu& gpu, NvlinkView view) {
+std::string links(Monitor& monitor, const Gpu& gpu, NvlinkView view, int only) {
   if (gpu.mig) return "Nvlink queries are not supported for Devices in MIG mode\n\n";
   if (gpu.ports.empty()) return "Device does not have or support Nvlink\n\n";
   if (gpu.links_up() == 0)
     return "NVML: Unable to retrieve NVLink information as all links are inActive\n";
   std::string out;
   for (std::size_t link = 0; link < gpu.ports.size(); ++link)
-    out += view_of(monitor, gpu, link, view);
+    if (only < 0 || link == static_cast<std::size_t>(only))
+      out += view_of(monitor, gpu, link, view);
   return out;
 }
 
 }  // namespace
 
-std::string list(Monitor& monitor) {
+std::string list(Monitor& monitor, const Selection& selection) {
   std::string out;
-  for (const Gpu& gpu : monitor.node().gpus()) out += gpu.lost ? lost(gpu) : heading(gpu);
+  for (const Gpu& gpu : monitor.node().gpus())
+    if (is_chosen(selection, gpu)) out += gpu.lost ? lost(gpu) : heading(gpu);
   return out;
 }
 
-std::string nvlink(Monitor& monitor, NvlinkView view) {
+std::string nvlink(Monitor& monitor, NvlinkView view, const Selection& selection, int link) {
   std::string out;
   for (const Gpu& gpu : monitor.node().gpus())
-    out += gpu.lost ? lost(gpu) : heading(gpu) + links(monitor, gpu, view);
+    if (is_chosen(selection, gpu))
+      out += gpu.lost ? lost(gpu) : heading(gpu) + links(monitor, gpu, view, link);
   return out;
 }
 

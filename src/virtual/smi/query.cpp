@@ -44,11 +44,21 @@ void print_xml(const std::vector<Entry>& entries, std::size_t depth, std::string
   }
 }
 
+/// The sections that were asked for.
+std::vector<Entry> wanted(std::vector<Entry> all, const Query& query) {
+  if (query.sections.empty()) return all;
+  std::erase_if(all, [&](const Entry& entry) {
+    return std::find(query.sections.begin(), query.sections.end(), entry.label) ==
+           query.sections.end();
+  });
+  return all;
+}
+
 std::string cuda_version() {
   return fmt::format("{}.{}", nvml::kCudaVersion / 1000, nvml::kCudaVersion % 1000 / 10);
 }
 
-std::string as_text(nvml::Monitor& monitor) {
+std::string as_text(nvml::Monitor& monitor, const Query& query, const Selection& selection) {
   const auto gpus = monitor.node().gpus();
   std::string out = "\n==============NVSMI LOG==============\n\n";
   out += label_line(0, "Timestamp", time_text(monitor.world().now()));
@@ -56,18 +66,19 @@ std::string as_text(nvml::Monitor& monitor) {
   out += label_line(0, "CUDA Version", cuda_version());
   out += "\n" + label_line(0, "Attached GPUs", fmt::format("{}", gpus.size()));
   for (const nvml::Gpu& gpu : gpus) {
+    if (!is_chosen(selection, gpu)) continue;
     if (gpu.lost) {
       out += lost(gpu);
       continue;
     }
     out += fmt::format("GPU {}\n", gpu.pci.text());
-    print_text(describe(monitor, gpu), 1, out);
+    print_text(wanted(describe(monitor, gpu), query), 1, out);
     out += "\n";
   }
   return out;
 }
 
-std::string as_xml(nvml::Monitor& monitor) {
+std::string as_xml(nvml::Monitor& monitor, const Query& query, const Selection& selection) {
   const auto gpus = monitor.node().gpus();
   std::string out = fmt::format(
       "<?xml version=\"1.0\" ?>\n"
@@ -79,9 +90,10 @@ std::string as_xml(nvml::Monitor& monitor) {
       "\t<attached_gpus>{}</attached_gpus>\n",
       time_text(monitor.world().now()), nvml::kDriverVersion, cuda_version(), gpus.size());
   for (const nvml::Gpu& gpu : gpus) {
+    if (!is_chosen(selection, gpu)) continue;
     out += fmt::format("\t<gpu id=\"{}\">\n", gpu.pci.text());
     if (gpu.lost) out += "\t\t<product_name>GPU is lost</product_name>\n";
-    else print_xml(describe(monitor, gpu), 2, out);
+    else print_xml(wanted(describe(monitor, gpu), query), 2, out);
     out += "\t</gpu>\n\n";
   }
   return out + "</nvidia_smi_log>\n";
@@ -98,8 +110,8 @@ std::vector<Entry> describe(nvml::Monitor& monitor, const nvml::Gpu& gpu) {
   return all;
 }
 
-std::string query(nvml::Monitor& monitor, bool xml) {
-  return xml ? as_xml(monitor) : as_text(monitor);
+std::string query(nvml::Monitor& monitor, const Query& query, const Selection& selection) {
+  return query.xml ? as_xml(monitor, query, selection) : as_text(monitor, query, selection);
 }
 
 }  // namespace isleway::vgpu::smi

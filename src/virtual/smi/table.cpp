@@ -38,9 +38,10 @@ std::string gpu_rows(Monitor& monitor, const Gpu& gpu) {
       fmt::format("{:.0f}%", load.utilisation * 100), "Default", mig);
 }
 
-std::string process_rows(Monitor& monitor) {
+std::string process_rows(Monitor& monitor, const Selection& selection) {
   std::string out;
   for (const Gpu& gpu : monitor.node().gpus()) {
+    if (!is_chosen(selection, gpu)) continue;
     const std::vector<MemoryUse> uses = monitor.memory_uses(gpu);
     for (const MemoryUse& use : uses)
       out += fmt::format("| {:>4}   N/A  N/A {:>16}      C   {:<33}{:>10} |\n", gpu.index, use.pid,
@@ -63,7 +64,7 @@ std::string time_text(Time now) {
   return {text, std::strftime(text, sizeof text, "%a %b %e %H:%M:%S %Y", &parts)};
 }
 
-std::string table(Monitor& monitor) {
+std::string table(Monitor& monitor, const Selection& selection) {
   std::string out = time_text(monitor.world().now()) + "\n";
   out += kFullLine;
   out += fmt::format(
@@ -80,6 +81,7 @@ std::string table(Monitor& monitor) {
       "|=========================================+========================+======================|"
       "\n";
   for (const Gpu& gpu : monitor.node().gpus()) {
+    if (!is_chosen(selection, gpu)) continue;
     out += gpu_rows(monitor, gpu);
     out += kLine;
   }
@@ -94,7 +96,7 @@ std::string table(Monitor& monitor) {
       "|\n"
       "|=========================================================================================|"
       "\n";
-  out += process_rows(monitor);
+  out += process_rows(monitor, selection);
   return out + std::string(kFullLine);
 }
 

@@ -7,7 +7,10 @@
 #include <cstring>
 #include <filesystem>
 #include <mutex>
+#include <utility>
 
+#include "isleway/virtual/fault.hpp"
+#include "isleway/virtual/script.hpp"
 #include "virtual/world/process_host.hpp"
 #include "virtual/world/state.hpp"
 
@@ -71,6 +74,7 @@ Result<std::unique_ptr<World>> World::make(const RunPlan& asked, bool named) {
   auto catalogue = open_catalogue(plan.data_folder);
   if (!catalogue) return tl::unexpected(catalogue.error());
   plan.data_folder = catalogue->folder();
+  const std::vector<std::string> broken = std::exchange(plan.machine.faults, {});
   Notices notices;
   auto machine = formats::make_machine(plan.machine, *catalogue, notices);
   if (!machine) return tl::unexpected(machine.error());
@@ -91,8 +95,24 @@ Result<std::unique_ptr<World>> World::make(const RunPlan& asked, bool named) {
   state->lock.init();
   std::memcpy(at_offset<char>(state, layout.plan_at), text.data(), text.size());
   state->magic = kWorldMagic;
-  return std::unique_ptr<World>(
+  std::unique_ptr<World> world(
       new World(plan, std::move(*catalogue), std::move(*machine), std::move(*segment)));
+  if (auto ok = world->begin_with(broken); !ok) return tl::unexpected(ok.error());
+  return world;
+}
+
+Result<void> World::begin_with(const std::vector<std::string>& broken) {
+  std::vector<Fault> all;
+  for (const std::string& text : broken) {
+    const auto injection = parse_injection(machine_, text, Time());
+    if (!injection) return tl::unexpected(injection.error());
+    auto fault = parse_fault(machine_, injection->text);
+    if (!fault) return tl::unexpected(fault.error());
+    all.push_back(std::move(*fault));
+    if (auto injected = inject(*injection); !injected) return injected;
+  }
+  // Each may be possible, and all of them together not.
+  return with_faults(machine_, all).map([](const Fabric&) {});
 }
 
 Result<std::unique_ptr<World>> World::open(const std::string& name) {

@@ -111,7 +111,7 @@ TEST_F(EngineTest, DriftAgainstASavedState) {
   const auto saved =
       Baseline::from_json(Baseline::of(signals_, rules_.profile).to_json(), "b.json").value();
   const auto against = [&] {
-    return check(Input{signals_, {}}, {*catalogue_, rules_, {}, saved, {}});
+    return check(Input{signals_, {}}, {catalogue_, rules_, {}, saved, {}});
   };
   EXPECT_TRUE(finding(against(), "drift-none"));
   signals_[0].value = "580.2";
@@ -134,7 +134,7 @@ targets:
                         .value();
   say("bench.busbw_GBs", "all_reduce", 455.0, "8589934592");
   say("bench.algbw_GBs", "all_reduce", 260.0, "8589934592");
-  const Report report = check(Input{signals_, {}}, {*catalogue_, rules_, {}, {}, gate});
+  const Report report = check(Input{signals_, {}}, {catalogue_, rules_, {}, {}, gate});
   ASSERT_TRUE(finding(report, "gate-failed"));
   EXPECT_NE(finding(report, "gate-failed")->action.find("install driver 570"), std::string::npos);
   EXPECT_TRUE(finding(report, "gate-not-measured"));

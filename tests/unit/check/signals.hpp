@@ -9,11 +9,7 @@ namespace isleway::check {
 
 class CheckTest : public testing::Test {
  protected:
-  CheckTest() {
-    auto catalogue = Catalogue::open(ISLEWAY_SOURCE_DIR "/machines");
-    catalogue_.emplace(std::move(catalogue.value()));
-    rules_ = RuleBook::load(ISLEWAY_SOURCE_DIR "/rules").value();
-  }
+  CheckTest() : catalogue_(known_machines()), rules_(known_rules()) {}
 
   void say(std::string name, std::string subject, std::variant<double, std::string> value,
            std::string peer = {}, std::string node = {}) {
@@ -43,7 +39,7 @@ class CheckTest : public testing::Test {
     say_matrix(std::vector<std::vector<int>>(gpus, std::vector<int>(gpus, width)), node);
   }
 
-  Report find() const { return check(Input{signals_, {}}, {*catalogue_, rules_, {}, {}, {}}); }
+  Report find() const { return check(Input{signals_, {}}, {catalogue_, rules_, {}, {}, {}}); }
 
   /// The finding of a rule; null when there is none. `report` must outlive it.
   static const Finding* finding(const Report& report, std::string_view rule) {
@@ -52,7 +48,17 @@ class CheckTest : public testing::Test {
     return nullptr;
   }
 
-  std::optional<Catalogue> catalogue_;
+  /// Read once: the files take longer than the tests.
+  static const Catalogue& known_machines() {
+    static const Catalogue machines = Catalogue::open(ISLEWAY_SOURCE_DIR "/machines").value();
+    return machines;
+  }
+  static const RuleBook& known_rules() {
+    static const RuleBook rules = RuleBook::load(ISLEWAY_SOURCE_DIR "/rules").value();
+    return rules;
+  }
+
+  const Catalogue& catalogue_;
   RuleBook rules_;
   formats::Signals signals_;
 };

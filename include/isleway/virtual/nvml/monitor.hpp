@@ -74,8 +74,6 @@ class Monitor {
   const Window& window(const Gpu& gpu);
 
   /// GPUs and links as the run numbers them, which may have begun with some missing.
-  std::optional<GpuId> in_run(const Gpu& gpu) const;
-  std::uint64_t link_bytes(LinkId link, bool forward) const;
 
   World* world_;
   Boards boards_;

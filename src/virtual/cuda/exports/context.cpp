@@ -17,6 +17,8 @@
 using namespace isleway::vgpu;
 using namespace isleway::vgpu::driver;
 
+extern "C" int cudaGetLastError();
+
 namespace {
 
 constexpr int kVersion = 13000;
@@ -113,44 +115,13 @@ int proc_address(const char* symbol, void** out, int* status) {
   if (symbol == nullptr || out == nullptr) return invalid_value;
   *out = std::strncmp(symbol, "cu", 2) == 0 ? find(symbol) : nullptr;
   if (status != nullptr) *status = *out != nullptr ? there : nowhere;
-  return *out != nullptr ? success : not_found;
+  return *out != nullptr ? success : symbol_not_found;
 }
 
-struct Name {
-  int status;
-  const char *name, *text;
-};
-constexpr Name kNames[] = {
-    {0, "CUDA_SUCCESS", "no error"},
-    {1, "CUDA_ERROR_INVALID_VALUE", "invalid argument"},
-    {2, "CUDA_ERROR_OUT_OF_MEMORY", "out of memory"},
-    {3, "CUDA_ERROR_NOT_INITIALIZED", "initialization error"},
-    {100, "CUDA_ERROR_NO_DEVICE", "no CUDA-capable device is detected"},
-    {101, "CUDA_ERROR_INVALID_DEVICE", "invalid device ordinal"},
-    {201, "CUDA_ERROR_INVALID_CONTEXT", "invalid device context"},
-    {217, "CUDA_ERROR_PEER_ACCESS_UNSUPPORTED",
-     "peer access is not supported between these devices"},
-    {400, "CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"},
-    {500, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
-    {600, "CUDA_ERROR_NOT_READY", "device not ready"},
-    {704, "CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED", "peer access is already enabled"},
-    {705, "CUDA_ERROR_PEER_ACCESS_NOT_ENABLED", "peer access has not been enabled"},
-    {712, "CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED", "memory is already page-locked"},
-    {713, "CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED",
-     "pointer does not belong to a registered region"},
-    {719, "CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"},
-    {801, "CUDA_ERROR_NOT_SUPPORTED", "operation not supported"},
-    {999, "CUDA_ERROR_UNKNOWN", "unknown error"},
-};
-int describe(int status, const char** out, const char* Name::*what) {
+int describe(int status, const char** out, const char* (*what)(int)) {
   if (out == nullptr) return invalid_value;
-  for (const Name& name : kNames)
-    if (name.status == status) {
-      *out = name.*what;
-      return success;
-    }
-  *out = nullptr;
-  return invalid_value;
+  *out = cudart::driver_status_name(status) == nullptr ? nullptr : what(status);
+  return *out == nullptr ? invalid_value : success;
 }
 
 }  // namespace
@@ -158,6 +129,8 @@ int describe(int status, const char** out, const char* Name::*what) {
 namespace isleway::vgpu::driver {
 
 int from_runtime(int status) {
+  // What a call of the driver's comes to is not the runtime's last error.
+  if (status != success && status != not_ready) cudaGetLastError();
   switch (status) {
     case 17:  // an address that is none of the device's
     case 21:  // a wrong direction
@@ -175,7 +148,7 @@ int refuse(const char* function) {
 bool initialised() { return init_called(); }
 
 int check_device(CUdevice device) {
-  if (!initialised()) return not_initialized;
+  if (!initialised()) return initialization_error;
   int count = 0;
   if (const int status = from_runtime(cudaGetDeviceCount(&count)); status != success) return status;
   return device >= 0 && device < std::min(count, kMostDevices) ? success : invalid_device;
@@ -198,16 +171,18 @@ CUDA_API cuInit(unsigned flags) {
   int count = 0;
   const int status = from_runtime(cudaGetDeviceCount(&count));
   init_called() = status == success;
-  return status == not_initialized ? int{no_device} : status;
+  return status == initialization_error ? int{no_device} : status;
 }
 CUDA_API cuDriverGetVersion(int* out) {
   if (out == nullptr) return invalid_value;
   *out = kVersion;
   return success;
 }
-CUDA_API cuGetErrorName(int status, const char** out) { return describe(status, out, &Name::name); }
+CUDA_API cuGetErrorName(int status, const char** out) {
+  return describe(status, out, cudart::driver_status_name);
+}
 CUDA_API cuGetErrorString(int status, const char** out) {
-  return describe(status, out, &Name::text);
+  return describe(status, out, cudart::status_text);
 }
 CUDA_API cuGetProcAddress(const char* symbol, void** out, int, std::uint64_t) {
   return proc_address(symbol, out, nullptr);
@@ -223,7 +198,7 @@ CUDA_API cuDeviceGet(CUdevice* out, int ordinal) {
   return status;
 }
 CUDA_API cuDeviceGetCount(int* out) {
-  return initialised() ? from_runtime(cudaGetDeviceCount(out)) : int{not_initialized};
+  return initialised() ? from_runtime(cudaGetDeviceCount(out)) : int{initialization_error};
 }
 CUDA_API cuDeviceGetName(char* out, int length, CUdevice device) {
   return on_device(device, out, [&](Process& process) {
@@ -338,6 +313,46 @@ CUDA_API cuCtxGetFlags(unsigned* out) {
 }
 CUDA_API cuCtxGetStreamPriorityRange(int* least, int* greatest) {
   return from_runtime(cudaDeviceGetStreamPriorityRange(least, greatest));
+}
+CUDA_API cuCtxGetDevice_v2(CUdevice* out, CUcontext context) {
+  if (out == nullptr) return invalid_value;
+  if (context == nullptr) return current_device(out);
+  *out = device_of(context);
+  return *out < 0 ? invalid_context : success;
+}
+CUDA_API cuCtxSynchronize_v2(CUcontext context) {
+  if (context == nullptr) return cuCtxSynchronize();
+  const int pushed = push(context);
+  if (pushed != success) return pushed;
+  const int status = cuCtxSynchronize();
+  pop(nullptr);
+  return status;
+}
+CUDA_API cuCtxGetId(CUcontext context, unsigned long long* out) {
+  if (out == nullptr) return invalid_value;
+  if (context == nullptr && !stack().empty()) context = stack().back();
+  const CUdevice device = device_of(context);
+  *out = static_cast<unsigned long long>(device) + 1;
+  return device < 0 ? invalid_context : success;
+}
+CUDA_API cuCtxSetFlags(unsigned) { return stack().empty() ? invalid_context : success; }
+CUDA_API cuCtxGetLimit(std::size_t* out, int limit) {
+  return from_runtime(cudaDeviceGetLimit(out, limit));
+}
+CUDA_API cuCtxSetLimit(int limit, std::size_t value) {
+  return from_runtime(cudaDeviceSetLimit(limit, value));
+}
+CUDA_API cuCtxGetCacheConfig(int* out) { return from_runtime(cudaDeviceGetCacheConfig(out)); }
+CUDA_API cuCtxSetCacheConfig(int config) { return from_runtime(cudaDeviceSetCacheConfig(config)); }
+CUDA_API cuCtxGetSharedMemConfig(int* out) {
+  return from_runtime(cudaDeviceGetSharedMemConfig(out));
+}
+CUDA_API cuCtxSetSharedMemConfig(int config) {
+  return from_runtime(cudaDeviceSetSharedMemConfig(config));
+}
+CUDA_API cuCtxResetPersistingL2Cache() { return from_runtime(cudaCtxResetPersistingL2Cache()); }
+CUDA_API cuFlushGPUDirectRDMAWrites(int target, int scope) {
+  return from_runtime(cudaDeviceFlushGPUDirectRDMAWrites(target, scope));
 }
 CUDA_API cuCtxEnablePeerAccess(CUcontext peer, unsigned flags) {
   const CUdevice device = device_of(peer);

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "virtual/cudart/abi.hpp"
+
 #define CUDA_API extern "C" __attribute__((visibility("default"))) int
 
 using CUdevice = int;
@@ -72,22 +74,66 @@ int cudaEventSynchronize(void*);
 int cudaEventElapsedTime(float*, void*, void*);
 int cudaProfilerStart();
 int cudaProfilerStop();
+int cudaDeviceGetLimit(std::size_t*, int);
+int cudaDeviceSetLimit(int, std::size_t);
+int cudaDeviceGetCacheConfig(int*);
+int cudaDeviceSetCacheConfig(int);
+int cudaDeviceGetSharedMemConfig(int*);
+int cudaDeviceSetSharedMemConfig(int);
+int cudaCtxResetPersistingL2Cache();
+int cudaDeviceFlushGPUDirectRDMAWrites(int, int);
+int cudaDeviceGetDefaultMemPool(void**, int);
+int cudaDeviceGetMemPool(void**, int);
+int cudaDeviceSetMemPool(int, void*);
+int cudaMemPoolCreate(void**, const void*);
+int cudaMemPoolDestroy(void*);
+int cudaMemPoolTrimTo(void*, std::size_t);
+int cudaMemPoolGetAttribute(void*, int, void*);
+int cudaMemPoolSetAttribute(void*, int, void*);
+int cudaMemPoolGetAccess(int*, void*, void*);
+int cudaMemPoolSetAccess(void*, const void*, std::size_t);
+int cudaMallocFromPoolAsync(void**, std::size_t, void*, void*);
+int cudaStreamAttachMemAsync(void*, void*, std::size_t, unsigned);
+int cudaStreamCopyAttributes(void*, void*);
+int cudaStreamGetAttribute(void*, int, void*);
+int cudaStreamSetAttribute(void*, int, const void*);
+int cudaStreamBeginCapture(void*, int);
+int cudaStreamEndCapture(void*, void**);
+int cudaStreamGetCaptureInfo(void*, int*, unsigned long long*, void**, void* const**, const void**,
+                             std::size_t*);
+int cudaStreamUpdateCaptureDependencies(void*, void**, const void*, std::size_t, unsigned);
+int cudaThreadExchangeStreamCaptureMode(int*);
+int cudaGraphCreate(void**, unsigned);
+int cudaGraphDestroy(void*);
+int cudaGraphClone(void**, void*);
+int cudaGraphGetNodes(void*, void**, std::size_t*);
+int cudaGraphGetRootNodes(void*, void**, std::size_t*);
+int cudaGraphNodeGetType(void*, int*);
+int cudaGraphAddEmptyNode(void**, void*, void* const*, std::size_t);
+int cudaGraphAddHostNode(void**, void*, void* const*, std::size_t, const void*);
+int cudaGraphAddEventRecordNode(void**, void*, void* const*, std::size_t, void*);
+int cudaGraphAddEventWaitNode(void**, void*, void* const*, std::size_t, void*);
+int cudaGraphAddChildGraphNode(void**, void*, void* const*, std::size_t, void*);
+int cudaGraphInstantiate(void**, void*, unsigned long long);
+int cudaGraphExecDestroy(void*);
+int cudaGraphUpload(void*, void*);
+int cudaGraphLaunch(void*, void*);
+int cudaUserObjectCreate(void**, void*, void (*)(void*), unsigned, unsigned);
+int cudaUserObjectRetain(void*, unsigned);
+int cudaUserObjectRelease(void*, unsigned);
+int cudaGraphRetainUserObject(void*, void*, unsigned, unsigned);
+int cudaGraphReleaseUserObject(void*, void*, unsigned);
+int cudaIpcGetMemHandle(isleway::vgpu::cudart::IpcHandle*, void*);
+int cudaIpcOpenMemHandle(void**, isleway::vgpu::cudart::IpcHandle, unsigned);
+int cudaIpcCloseMemHandle(void*);
+int cudaIpcGetEventHandle(isleway::vgpu::cudart::IpcHandle*, void*);
+int cudaIpcOpenEventHandle(void**, isleway::vgpu::cudart::IpcHandle);
 }
 
 namespace isleway::vgpu::driver {
 
-/// CUresult.
-enum Result : int {
-  success = 0,
-  invalid_value = 1,
-  not_initialized = 3,
-  no_device = 100,
-  invalid_device = 101,
-  invalid_context = 201,
-  not_found = 500,
-  not_supported = 801,
-  unknown = 999,
-};
+/// CUresult has mostly the runtime's numbers.
+using enum cudart::Status;
 
 /// As the driver would say it: mostly the same number.
 int from_runtime(int status);
@@ -102,6 +148,18 @@ int check_device(CUdevice device);
 CUcontext context_of(CUdevice device);
 /// The device of a context; -1 for what is none.
 CUdevice device_of(CUcontext context);
+
+/// Runs `body(process, device)` on the current device with the process's lock held, as long as the
+/// device works.
+template <class Body>
+int with_device(Body body) {
+  if (!initialised()) return initialization_error;
+  Process& process = Process::get();
+  const auto held = process.hold();
+  const int device = process.current_device();
+  if (const int dead = cudart::status_of(process.trouble(device)); dead != success) return dead;
+  return body(process, device);
+}
 
 inline void* address(CUdeviceptr pointer) { return reinterpret_cast<void*>(pointer); }
 /// What a runtime call that gives an address gives the driver's caller.

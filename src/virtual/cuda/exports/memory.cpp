@@ -1,6 +1,9 @@
 // The driver's memory: taken, given back, copied, set, asked about.
 #include "virtual/cuda/exports/driver.hpp"
-#include "virtual/device/process.hpp"
+#include "virtual/cudart/copy_rows.hpp"
+#include "virtual/cudart/exports/api.hpp"
+#include "virtual/cudart/fill.hpp"
+#include "virtual/device/per_thread.hpp"
 
 using namespace isleway::vgpu;
 using namespace isleway::vgpu::driver;
@@ -16,15 +19,27 @@ int copy(void* to, const void* from, std::size_t bytes, void* stream) {
   return from_runtime(cudaMemcpyAsync(to, from, bytes, kAnyDirection, stream));
 }
 
-/// Fills with words of `width` bytes. The runtime sets bytes, which is all that words of equal
-/// bytes need; others are not to be had.
-int fill(void* to, std::uint32_t value, int width, std::size_t words, void* stream, bool waits) {
-  for (int i = 1; i < width; ++i)
-    if ((value >> (8 * i) & 0xff) != (value & 0xff)) return refuse("cuMemset with unequal bytes");
-  const auto byte = static_cast<int>(value & 0xff);
-  const std::size_t bytes = words * static_cast<std::size_t>(width);
-  return from_runtime(waits ? cudaMemset(to, byte, bytes)
-                            : cudaMemsetAsync(to, byte, bytes, stream));
+/// Fills with words of `width` bytes, in the order of the stream.
+int fill(void* to, std::uint32_t value, unsigned width, std::size_t words, void* handle,
+         bool waits) {
+  return with_device([&](Process& process, int) -> int {
+    Stream* stream = cudart::stream_of(process, handle);
+    if (stream == nullptr) return invalid_resource_handle;
+    const std::size_t bytes = words * width;
+    if (bytes / width != words) return invalid_value;
+    return from_runtime(
+        cudart::set(process, *stream, cudart::Fill::row(to, value, width, bytes), !waits));
+  });
+}
+int fill_rows(void* to, std::size_t pitch, std::uint32_t value, unsigned width, std::size_t words,
+              std::size_t rows, void* handle, bool waits) {
+  return with_device([&](Process& process, int) -> int {
+    Stream* stream = cudart::stream_of(process, handle);
+    if (stream == nullptr) return invalid_resource_handle;
+    if (words > pitch / width && rows > 1) return invalid_value;
+    const cudart::Fill box{static_cast<std::byte*>(to), pitch, value, width, words * width, rows};
+    return from_runtime(cudart::set(process, *stream, box, !waits));
+  });
 }
 
 /// CUpointer_attribute.
@@ -37,9 +52,13 @@ enum Attribute : int {
   kBufferId = 7,
   kIsManaged = 8,
   kDeviceOrdinal = 9,
+  kIsIpcCapable = 10,
   kRangeStart = 11,
   kRangeSize = 12,
   kMapped = 13,
+  kHandleTypes = 14,
+  kIsRdmaCapable = 15,
+  kAccessFlags = 16,
 };
 enum MemoryType : unsigned { kHost = 1, kDevice = 2 };
 
@@ -49,9 +68,15 @@ int put(void* out, T value) {
   return success;
 }
 
+/// That memory which was made in steps may be handed on as.
+std::uint64_t handle_types(Process& process, const Block& block) {
+  const auto* item = process.mapped().find(process.mapped().handle_at(block.base));
+  return item == nullptr ? 0 : item->kinds;
+}
+
 int pointer_attribute(void* out, int attribute, CUdeviceptr pointer) {
   Process& process = Process::get();
-  if (!process) return not_initialized;
+  if (!process) return initialization_error;
   const auto held = process.hold();
   const Block* block = process.memory().find(address(pointer));
   if (out == nullptr || block == nullptr) return invalid_value;
@@ -60,8 +85,7 @@ int pointer_attribute(void* out, int attribute, CUdeviceptr pointer) {
     case kContext: return put(out, context_of(device));
     case kMemoryType: return put<unsigned>(out, block->on_host() ? kHost : kDevice);
     case kDevicePointer: return put(out, pointer);
-    case kHostPointer:
-      return block->space == Space::device ? invalid_value : put(out, address(pointer));
+    case kHostPointer: return block->on_gpu() ? invalid_value : put(out, address(pointer));
     case kSyncMemops: return put(out, 0);
     case kBufferId: return put(out, reinterpret_cast<unsigned long long>(block->base));
     case kIsManaged: return put<unsigned char>(out, block->space == Space::managed ? 1 : 0);
@@ -69,16 +93,23 @@ int pointer_attribute(void* out, int attribute, CUdeviceptr pointer) {
     case kRangeStart: return put(out, reinterpret_cast<CUdeviceptr>(block->base));
     case kRangeSize: return put<std::size_t>(out, block->bytes);
     case kMapped: return put<unsigned char>(out, 1);
+    case kIsIpcCapable: return put<unsigned char>(out, block->space == Space::device ? 1 : 0);
+    case kHandleTypes: return put<std::uint64_t>(out, handle_types(process, *block));
+    case kIsRdmaCapable: return put<unsigned char>(out, block->on_gpu() ? 1 : 0);
+    case kAccessFlags: {
+      constexpr int reads_and_writes = 3;
+      return put(out, process.mapped().access(block->base, device).value_or(reads_and_writes));
+    }
     default: return refuse("cuPointerGetAttribute, this attribute");
   }
 }
 
 int address_range(CUdeviceptr* base, std::size_t* bytes, CUdeviceptr pointer) {
   Process& process = Process::get();
-  if (!process) return not_initialized;
+  if (!process) return initialization_error;
   const auto held = process.hold();
   const Block* block = process.memory().find(address(pointer));
-  if (block == nullptr) return not_found;
+  if (block == nullptr) return symbol_not_found;
   if (base != nullptr) *base = reinterpret_cast<CUdeviceptr>(block->base);
   if (bytes != nullptr) *bytes = block->bytes;
   return success;
@@ -194,9 +225,50 @@ CUDA_API cuMemsetD32Async(CUdeviceptr to, unsigned value, std::size_t count, voi
 }
 CUDA_API cuMemsetD2D8_v2(CUdeviceptr to, std::size_t pitch, unsigned char value, std::size_t width,
                          std::size_t height) {
-  return from_runtime(cudaMemset2D(address(to), pitch, value, width, height));
+  return fill_rows(address(to), pitch, value, 1, width, height, nullptr, true);
+}
+CUDA_API cuMemsetD2D16_v2(CUdeviceptr to, std::size_t pitch, unsigned short value,
+                          std::size_t width, std::size_t height) {
+  return fill_rows(address(to), pitch, value, 2, width, height, nullptr, true);
+}
+CUDA_API cuMemsetD2D32_v2(CUdeviceptr to, std::size_t pitch, unsigned value, std::size_t width,
+                          std::size_t height) {
+  return fill_rows(address(to), pitch, value, 4, width, height, nullptr, true);
 }
 CUDA_API cuMemsetD2D8Async(CUdeviceptr to, std::size_t pitch, unsigned char value,
                            std::size_t width, std::size_t height, void* stream) {
-  return from_runtime(cudaMemset2DAsync(address(to), pitch, value, width, height, stream));
+  return fill_rows(address(to), pitch, value, 1, width, height, stream, false);
 }
+CUDA_API cuMemsetD2D16Async(CUdeviceptr to, std::size_t pitch, unsigned short value,
+                            std::size_t width, std::size_t height, void* stream) {
+  return fill_rows(address(to), pitch, value, 2, width, height, stream, false);
+}
+CUDA_API cuMemsetD2D32Async(CUdeviceptr to, std::size_t pitch, unsigned value, std::size_t width,
+                            std::size_t height, void* stream) {
+  return fill_rows(address(to), pitch, value, 4, width, height, stream, false);
+}
+
+ISLEWAY_PER_THREAD(cuMemcpy, _ptds);
+ISLEWAY_PER_THREAD(cuMemcpyAsync, _ptsz);
+ISLEWAY_PER_THREAD(cuMemcpyHtoD_v2, _ptds);
+ISLEWAY_PER_THREAD(cuMemcpyHtoDAsync_v2, _ptsz);
+ISLEWAY_PER_THREAD(cuMemcpyDtoH_v2, _ptds);
+ISLEWAY_PER_THREAD(cuMemcpyDtoHAsync_v2, _ptsz);
+ISLEWAY_PER_THREAD(cuMemcpyDtoD_v2, _ptds);
+ISLEWAY_PER_THREAD(cuMemcpyDtoDAsync_v2, _ptsz);
+ISLEWAY_PER_THREAD(cuMemcpyPeer, _ptds);
+ISLEWAY_PER_THREAD(cuMemcpyPeerAsync, _ptsz);
+ISLEWAY_PER_THREAD(cuMemAllocAsync, _ptsz);
+ISLEWAY_PER_THREAD(cuMemFreeAsync, _ptsz);
+ISLEWAY_PER_THREAD(cuMemsetD8_v2, _ptds);
+ISLEWAY_PER_THREAD(cuMemsetD8Async, _ptsz);
+ISLEWAY_PER_THREAD(cuMemsetD16_v2, _ptds);
+ISLEWAY_PER_THREAD(cuMemsetD16Async, _ptsz);
+ISLEWAY_PER_THREAD(cuMemsetD32_v2, _ptds);
+ISLEWAY_PER_THREAD(cuMemsetD32Async, _ptsz);
+ISLEWAY_PER_THREAD(cuMemsetD2D8_v2, _ptds);
+ISLEWAY_PER_THREAD(cuMemsetD2D8Async, _ptsz);
+ISLEWAY_PER_THREAD(cuMemsetD2D16_v2, _ptds);
+ISLEWAY_PER_THREAD(cuMemsetD2D16Async, _ptsz);
+ISLEWAY_PER_THREAD(cuMemsetD2D32_v2, _ptds);
+ISLEWAY_PER_THREAD(cuMemsetD2D32Async, _ptsz);

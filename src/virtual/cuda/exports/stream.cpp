@@ -1,5 +1,6 @@
 // The driver's streams and events: the runtime's.
 #include "virtual/cuda/exports/driver.hpp"
+#include "virtual/device/per_thread.hpp"
 
 using namespace isleway::vgpu::driver;
 
@@ -70,3 +71,17 @@ CUDA_API cuEventElapsedTime(float* out, void* from, void* to) {
 CUDA_API cuEventElapsedTime_v2(float* out, void* from, void* to) {
   return from_runtime(cudaEventElapsedTime(out, from, to));
 }
+
+ISLEWAY_PER_THREAD(cuStreamSynchronize, _ptsz);
+ISLEWAY_PER_THREAD(cuStreamQuery, _ptsz);
+ISLEWAY_PER_THREAD(cuStreamWaitEvent, _ptsz);
+ISLEWAY_PER_THREAD(cuStreamGetFlags, _ptsz);
+ISLEWAY_PER_THREAD(cuStreamGetPriority, _ptsz);
+ISLEWAY_PER_THREAD(cuStreamGetId, _ptsz);
+ISLEWAY_PER_THREAD(cuStreamGetDevice, _ptsz);
+ISLEWAY_PER_THREAD(cuStreamGetCtx, _ptsz);
+ISLEWAY_PER_THREAD(cuStreamIsCapturing, _ptsz);
+ISLEWAY_PER_THREAD(cuStreamAddCallback, _ptsz);
+ISLEWAY_PER_THREAD(cuLaunchHostFunc, _ptsz);
+ISLEWAY_PER_THREAD(cuEventRecord, _ptsz);
+ISLEWAY_PER_THREAD(cuEventRecordWithFlags, _ptsz);

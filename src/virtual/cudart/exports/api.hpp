@@ -38,16 +38,28 @@ template <class Body>
 int with_process(const char* function, Body body) {
   Process& process = Process::get();
   if (!process) return remember(function, initialization_error);
+  if (process.system_not_ready()) return remember(function, system_not_ready);
   const auto held = process.hold();
   return remember(function, body(process));
 }
 
-/// The same, where there is a current device.
+/// The same, where there is a current device, whatever has become of it.
 template <class Body>
-int with_device(const char* function, Body body) {
+int with_devices(const char* function, Body body) {
   return with_process(function, [&](Process& process) -> int {
     if (process.device_count() == 0) return no_device;
     return body(process, process.current_device());
+  });
+}
+
+/// The same on a device that works before and after: its context remembers what it died of.
+template <class Body>
+int with_device(const char* function, Body body) {
+  return with_devices(function, [&](Process& process, int device) -> int {
+    if (const int dead = status_of(process.trouble(device)); dead != success) return dead;
+    const int status = body(process, device);
+    if (const int dead = status_of(process.trouble(device)); dead != success) return dead;
+    return status;
   });
 }
 
@@ -55,11 +67,15 @@ inline bool is_device(Process& process, int device) {
   return device >= 0 && device < process.device_count();
 }
 
-/// cudaStream_t: null and 1 are the current device's default stream; 2, a thread's own, is
-/// treated as that too. Null when there is no such stream.
+/// cudaStream_t: null is the current device's default stream, or the calling thread's where the
+/// program was compiled so; 1 and 2 are one and the other. Null when there is no such stream.
 inline Stream* stream_of(Process& process, void* handle) {
-  if (reinterpret_cast<std::uintptr_t>(handle) <= 2)
-    return process.default_stream(process.current_device());
+  enum : std::uintptr_t { null, legacy, per_thread };
+  const auto number = reinterpret_cast<std::uintptr_t>(handle);
+  const int device = process.current_device();
+  if (number == per_thread || (number == null && ThreadDefaultStream::wanted()))
+    return process.thread_stream(device);
+  if (number <= legacy) return process.default_stream(device);
   auto* stream = static_cast<Stream*>(handle);
   return process.knows(stream) ? stream : nullptr;
 }
@@ -71,13 +87,6 @@ int with_stream(const char* function, void* handle, Body body) {
     Stream* stream = stream_of(process, handle);
     return stream == nullptr ? int{invalid_resource_handle} : body(process, *stream);
   });
-}
-
-/// Waiting that was in vain: another process died, say.
-inline int waited(const std::string& why) {
-  if (why.empty()) return success;
-  fmt::print(stderr, "isleway: {}\n", why);
-  return unknown;
 }
 
 }  // namespace isleway::vgpu::cudart

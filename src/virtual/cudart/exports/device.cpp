@@ -82,7 +82,7 @@ void fill(DeviceProp& prop, Process& process, int device) {
 }
 
 int properties(const char* function, DeviceProp* prop, int device) {
-  return with_device(function, [&](Process& process, int) -> int {
+  return with_devices(function, [&](Process& process, int) -> int {
     if (prop == nullptr) return invalid_value;
     if (!is_device(process, device)) return invalid_device;
     *prop = DeviceProp{};
@@ -102,7 +102,7 @@ ISLEWAY_API int cudaGetDeviceCount(int* count) {
 }
 
 ISLEWAY_API int cudaSetDevice(int device) {
-  return with_device(__func__, [&](Process& process, int) -> int {
+  return with_devices(__func__, [&](Process& process, int) -> int {
     if (!is_device(process, device)) return invalid_device;
     process.current_device() = device;
     return success;
@@ -110,7 +110,7 @@ ISLEWAY_API int cudaSetDevice(int device) {
 }
 
 ISLEWAY_API int cudaGetDevice(int* device) {
-  return with_device(__func__, [&](Process&, int current) -> int {
+  return with_devices(__func__, [&](Process&, int current) -> int {
     if (device == nullptr) return invalid_value;
     *device = current;
     return success;
@@ -118,12 +118,12 @@ ISLEWAY_API int cudaGetDevice(int* device) {
 }
 
 ISLEWAY_API int cudaInitDevice(int device, unsigned, unsigned) {
-  return with_device(__func__, [&](Process& process, int) -> int {
+  return with_devices(__func__, [&](Process& process, int) -> int {
     return is_device(process, device) ? success : invalid_device;
   });
 }
 ISLEWAY_API int cudaSetValidDevices(int* devices, int count) {
-  return with_device(__func__, [&](Process& process, int) -> int {
+  return with_devices(__func__, [&](Process& process, int) -> int {
     if (count < 0 || (count > 0 && devices == nullptr)) return invalid_value;
     for (int i = 0; i < count; ++i)
       if (!is_device(process, devices[i])) return invalid_device;
@@ -159,7 +159,7 @@ ISLEWAY_API int cudaGetDeviceProperties_v2(DeviceProp* prop, int device) {
 }
 
 ISLEWAY_API int cudaDeviceGetAttribute(int* value, int attribute, int device) {
-  return with_device(__func__, [&](Process& process, int) -> int {
+  return with_devices(__func__, [&](Process& process, int) -> int {
     if (value == nullptr) return invalid_value;
     if (!is_device(process, device)) return invalid_device;
     const auto found = device_attribute(process, device, attribute);
@@ -170,7 +170,7 @@ ISLEWAY_API int cudaDeviceGetAttribute(int* value, int attribute, int device) {
 }
 
 ISLEWAY_API int cudaDeviceGetP2PAttribute(int* value, int attribute, int from, int to) {
-  return with_device(__func__, [&](Process& process, int) -> int {
+  return with_devices(__func__, [&](Process& process, int) -> int {
     enum { rank = 1, access, atomics, arrays, partial_atomics };
     if (value == nullptr || attribute < rank || attribute > partial_atomics) return invalid_value;
     if (!is_device(process, from) || !is_device(process, to) || from == to) return invalid_device;
@@ -181,7 +181,7 @@ ISLEWAY_API int cudaDeviceGetP2PAttribute(int* value, int attribute, int from, i
 }
 
 ISLEWAY_API int cudaDeviceGetPCIBusId(char* text, int length, int device) {
-  return with_device(__func__, [&](Process& process, int) -> int {
+  return with_devices(__func__, [&](Process& process, int) -> int {
     if (text == nullptr || length < 13) return invalid_value;
     if (!is_device(process, device)) return invalid_device;
     const isleway::Fabric& machine = process.world().machine();
@@ -192,7 +192,7 @@ ISLEWAY_API int cudaDeviceGetPCIBusId(char* text, int length, int device) {
 }
 
 ISLEWAY_API int cudaDeviceGetByPCIBusId(int* device, const char* text) {
-  return with_device(__func__, [&](Process& process, int) -> int {
+  return with_devices(__func__, [&](Process& process, int) -> int {
     if (device == nullptr || text == nullptr) return invalid_value;
     const auto wanted = parse_pci_address(text);
     const isleway::Fabric& machine = process.world().machine();
@@ -206,7 +206,7 @@ ISLEWAY_API int cudaDeviceGetByPCIBusId(int* device, const char* text) {
 }
 
 ISLEWAY_API int cudaDeviceCanAccessPeer(int* can, int device, int peer) {
-  return with_device(__func__, [&](Process& process, int) -> int {
+  return with_devices(__func__, [&](Process& process, int) -> int {
     if (can == nullptr) return invalid_value;
     if (!is_device(process, device) || !is_device(process, peer)) return invalid_device;
     *can = process.can_access(device, peer) ? 1 : 0;

@@ -3,6 +3,9 @@
 #include <cstring>
 
 #include "virtual/cudart/exports/api.hpp"
+#include "virtual/cudart/exports/boxes.hpp"
+#include "virtual/cudart/fill.hpp"
+#include "virtual/device/per_thread.hpp"
 
 using namespace isleway::vgpu;
 using namespace isleway::vgpu::cudart;
@@ -223,8 +226,7 @@ ISLEWAY_API int cudaGraphAddEventRecordNode(GraphNode** node, Graph* graph, Grap
   auto* known = static_cast<Event*>(event);
   return add(__func__, node, graph, after, count, GraphNode::Kind::record_event,
              [known](Process& process, Stream& stream) {
-               const Ticket ticket = process.put(stream, Work{});
-               if (process.knows(known)) known->ticket = ticket;
+               if (process.knows(known)) process.record(*known, stream);
              });
 }
 ISLEWAY_API int cudaGraphAddEventWaitNode(GraphNode** node, Graph* graph, GraphNode* const* after,
@@ -232,7 +234,8 @@ ISLEWAY_API int cudaGraphAddEventWaitNode(GraphNode** node, Graph* graph, GraphN
   auto* known = static_cast<Event*>(event);
   return add(__func__, node, graph, after, count, GraphNode::Kind::wait_event,
              [known](Process& process, Stream& stream) {
-               if (process.knows(known) && known->ticket) process.wait(stream, known->ticket);
+               if (process.knows(known))
+                 if (const Ticket& ticket = process.ticket(*known)) process.wait(stream, ticket);
                process.put(stream, Work{});
              });
 }
@@ -241,6 +244,13 @@ namespace {
 struct HostParams {
   void (*function)(void*);
   void* data;
+};
+struct KernelParams {
+  const void* stub;
+  Dim3 grid, block;
+  unsigned shared;
+  void** arguments;
+  void** packed;
 };
 struct MemsetParams {
   void* to;
@@ -270,29 +280,44 @@ ISLEWAY_API int cudaGraphAddMemcpyNode1D(GraphNode** node, Graph* graph, GraphNo
                  process.put(stream, std::move(*work));
              });
 }
+ISLEWAY_API int cudaGraphAddMemcpyNode(GraphNode** node, Graph* graph, GraphNode* const* after,
+                                       std::size_t count, const Copy3D* params) {
+  if (params == nullptr) return remember(__func__, invalid_value);
+  const auto box = box_of(*params);
+  if (!box) return remember(__func__, not_supported);
+  return add(__func__, node, graph, after, count, GraphNode::Kind::copy,
+             [box = *box](Process& process, Stream& stream) {
+               if (auto work = copy_work(process, box)) process.put(stream, std::move(*work));
+             });
+}
+ISLEWAY_API int cudaGraphAddKernelNode(GraphNode** node, Graph* graph, GraphNode* const* after,
+                                       std::size_t count, const KernelParams* params) {
+  if (params == nullptr) return remember(__func__, invalid_value);
+  if (params->packed != nullptr) return remember(__func__, not_supported);
+  const std::string* name = kernel_table().find(params->stub);
+  if (name == nullptr) return remember(__func__, invalid_device_function);
+  std::optional<KernelWork> work;
+  const int status = with_device(__func__, [&](Process& process, int device) -> int {
+    work = work_of_kernel(process, {*name, params->grid, params->block, params->arguments, device});
+    return success;
+  });
+  if (status != success) return status;
+  return add(__func__, node, graph, after, count, GraphNode::Kind::kernel,
+             [work = std::move(*work)](Process& p, Stream& s) { p.put(s, work(p, s)); });
+}
 ISLEWAY_API int cudaGraphAddMemsetNode(GraphNode** node, Graph* graph, GraphNode* const* after,
                                        std::size_t count, const MemsetParams* params) {
   if (params == nullptr || params->to == nullptr || params->element == 0)
     return remember(__func__, invalid_value);
+  const Fill fill{static_cast<std::byte*>(params->to),
+                  params->pitch,
+                  params->value,
+                  params->element,
+                  params->width * params->element,
+                  std::max<std::size_t>(params->height, 1)};
   return add(__func__, node, graph, after, count, GraphNode::Kind::set,
-             [set = *params](Process& process, Stream& stream) {
-               Work work;
-               work.duration = process.costs().kernel;
-               work.effect = [set, &process] {
-                 DataOp op;
-                 const std::size_t row = set.width * set.element;
-                 auto* first = static_cast<std::byte*>(set.to);
-                 for (std::size_t y = 0; y < std::max<std::size_t>(set.height, 1); ++y)
-                   op.writes.push_back({first + y * set.pitch, row});
-                 op.run = [set, writes = op.writes] {
-                   for (const Span& bytes : writes)
-                     for (std::size_t i = 0; i < bytes.bytes; i += set.element)
-                       std::memcpy(const_cast<std::byte*>(bytes.first) + i, &set.value,
-                                   set.element);
-                 };
-                 process.do_data(std::move(op));
-               };
-               process.put(stream, std::move(work));
+             [fill](Process& process, Stream& stream) {
+               process.put(stream, fill_work(process, stream.device, fill));
              });
 }
 ISLEWAY_API int cudaGraphAddChildGraphNode(GraphNode** node, Graph* graph, GraphNode* const* after,
@@ -382,3 +407,18 @@ ISLEWAY_API int cudaGraphReleaseUserObject(Graph* graph, UserObject* object, uns
   graph->kept.erase(found);
   return cudaUserObjectRelease(object, 1);
 }
+
+ISLEWAY_PER_THREAD(cudaGraphLaunch, _ptsz);
+ISLEWAY_PER_THREAD(cudaGraphUpload, _ptsz);
+ISLEWAY_PER_THREAD(cudaStreamBeginCapture, _ptsz);
+ISLEWAY_PER_THREAD(cudaStreamEndCapture, _ptsz);
+ISLEWAY_PER_THREAD(cudaStreamIsCapturing, _ptsz);
+ISLEWAY_PER_THREAD(cudaGraphInstantiateWithParams, _ptsz);
+#if ISLEWAY_CUDART == 13
+ISLEWAY_PER_THREAD(cudaStreamGetCaptureInfo, _ptsz);
+ISLEWAY_PER_THREAD(cudaStreamUpdateCaptureDependencies, _ptsz);
+#else
+ISLEWAY_PER_THREAD(cudaStreamGetCaptureInfo_v2, _ptsz);
+ISLEWAY_PER_THREAD(cudaStreamGetCaptureInfo_v3, _ptsz);
+ISLEWAY_PER_THREAD(cudaStreamUpdateCaptureDependencies, _ptsz);
+#endif

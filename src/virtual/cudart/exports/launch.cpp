@@ -6,6 +6,7 @@
 
 #include "virtual/cudart/exports/api.hpp"
 #include "virtual/device/attributes.hpp"
+#include "virtual/device/per_thread.hpp"
 
 using namespace isleway::vgpu;
 using namespace isleway::vgpu::cudart;
@@ -166,12 +167,7 @@ ISLEWAY_API int cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
   return with_device(__func__, [&](Process& process, int device) -> int {
     if (blocks == nullptr || threads < 1) return invalid_value;
     if (kernel_table().find(stub) == nullptr) return invalid_device_function;
-    const auto at = [&](int number) {
-      return device_attribute(process, device, number).value_or(1);
-    };
-    *blocks = std::min(at(106), at(39) / threads);
-    if (shared > 0)
-      *blocks = std::min(*blocks, static_cast<int>(static_cast<std::size_t>(at(81)) / shared));
+    *blocks = blocks_per_multiprocessor(process, device, threads, shared);
     return success;
   });
 }
@@ -208,9 +204,17 @@ ISLEWAY_API int cudaOccupancyMaxPotentialClusterSize(int* size, const void* stub
 ISLEWAY_API int cudaGetDriverEntryPointByVersion(const char* symbol, void** function, unsigned,
                                                  unsigned long long, int* result) {
   if (symbol == nullptr || function == nullptr) return remember(__func__, invalid_value);
-  static void* driver = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-  *function = driver == nullptr ? nullptr : ::dlsym(driver, (std::string(symbol) + "_v2").c_str());
-  if (*function == nullptr && driver != nullptr) *function = ::dlsym(driver, symbol);
+  // Where the runtime works, the driver has been initialised.
+  static void* driver = [] {
+    void* library = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) return library;
+    if (auto* init = reinterpret_cast<int (*)(unsigned)>(::dlsym(library, "cuInit"))) init(0);
+    return library;
+  }();
+  *function = nullptr;
+  for (const char* suffix : {"_v3", "_v2", ""})
+    if (*function == nullptr && driver != nullptr)
+      *function = ::dlsym(driver, (std::string(symbol) + suffix).c_str());
   constexpr int found = 0, missing = 1;
   if (result != nullptr) *result = *function != nullptr ? found : missing;
   return *function != nullptr || result != nullptr ? success : remember(__func__, symbol_not_found);
@@ -223,3 +227,8 @@ ISLEWAY_API int cudaGetExportTable(const void** table, const void*) {
   if (table != nullptr) *table = nullptr;
   return remember(__func__, not_supported);
 }
+
+ISLEWAY_PER_THREAD(cudaLaunchKernel, _ptsz);
+ISLEWAY_PER_THREAD(cudaLaunchKernelExC, _ptsz);
+ISLEWAY_PER_THREAD(cudaLaunchCooperativeKernel, _ptsz);
+ISLEWAY_PER_THREAD(__cudaLaunchKernel, _ptsz);

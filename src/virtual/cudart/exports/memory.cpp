@@ -1,9 +1,10 @@
 // Memory: taken, given back, asked about, handed to other processes.
-#include <sys/types.h>
+#include <unistd.h>
 
 #include <cstring>
 
 #include "virtual/cudart/exports/api.hpp"
+#include "virtual/device/per_thread.hpp"
 
 using namespace isleway::vgpu;
 using namespace isleway::vgpu::cudart;
@@ -171,7 +172,8 @@ ISLEWAY_API int cudaIpcGetMemHandle(IpcHandle* handle, void* address) {
     if (handle == nullptr) return invalid_value;
     const auto shared = process.memory().share(address);
     if (!shared) return invalid_value;
-    process.data().settle_all();  // from now on others may look
+    process.data().settle_all();
+    process.memory().mark_exported(address);
     static_assert(sizeof *shared <= sizeof *handle);
     *handle = IpcHandle{};
     std::memcpy(handle->bytes, &*shared, sizeof *shared);
@@ -183,8 +185,9 @@ ISLEWAY_API int cudaIpcOpenMemHandle(void** address, IpcHandle handle, unsigned)
     if (address == nullptr) return invalid_value;
     SharedBlock shared;
     std::memcpy(&shared, handle.bytes, sizeof shared);
+    if (shared.pid == ::getpid()) return invalid_context;  // it has the memory already
     *address = process.memory().open(shared);
-    return *address == nullptr ? map_buffer_failed : success;
+    return *address == nullptr ? map_failed : success;
   });
 }
 ISLEWAY_API int cudaIpcCloseMemHandle(void* address) {
@@ -314,3 +317,8 @@ ISLEWAY_API int cudaMemPrefetchAsync(const void* address, std::size_t, int, void
   return remember(__func__, address == nullptr ? invalid_value : success);
 }
 #endif
+
+ISLEWAY_PER_THREAD(cudaMallocAsync, _ptsz);
+ISLEWAY_PER_THREAD(cudaMallocFromPoolAsync, _ptsz);
+ISLEWAY_PER_THREAD(cudaFreeAsync, _ptsz);
+ISLEWAY_PER_THREAD(cudaMemPrefetchAsync, _ptsz);

@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "virtual/cudart/exports/api.hpp"
+#include "virtual/device/per_thread.hpp"
 
 using namespace isleway::vgpu;
 using namespace isleway::vgpu::cudart;
@@ -18,9 +19,13 @@ int make_stream(const char* function, void** handle, unsigned flags, int priorit
 
 int make_event(const char* function, void** handle, unsigned flags) {
   return with_device(function, [&](Process& process, int device) -> int {
-    constexpr unsigned known = 7;  // blocking sync, no timing, between processes
+    constexpr unsigned known = 7, no_timing = 2, between_processes = 4;
     if (handle == nullptr || (flags & ~known) != 0) return invalid_value;
-    *handle = process.make_event(device, flags);
+    const bool shared = (flags & between_processes) != 0;
+    if (shared && (flags & no_timing) == 0) return invalid_value;
+    Event* event = process.make_event(device, flags);
+    if (shared && !process.share(*event)) return out_of_memory;
+    *handle = event;
     return success;
   });
 }
@@ -35,14 +40,13 @@ int with_event(const char* function, void* handle, Body body) {
 
 void record(Process& process, Event& event, Stream& stream) {
   if (!stream.capture) {
-    event.ticket = process.put(stream, Work{});
+    process.record(event, stream);
     event.captured_in.reset();
     return;
   }
   stream.capture->record(stream, GraphNode::Kind::record_event,
                          [known = &event](Process& p, Stream& s) {
-                           const Ticket ticket = p.put(s, Work{});
-                           if (p.knows(known)) known->ticket = ticket;
+                           if (p.knows(known)) p.record(*known, s);
                          });
   event.captured_in = stream.capture;
   event.captured_node = static_cast<int>(stream.capture->graph->nodes.size()) - 1;
@@ -58,8 +62,9 @@ int wait_event(Process& process, Stream& stream, Event& event) {
     capture->lanes[static_cast<std::size_t>(lane)].ends.push_back(node);
     return success;
   }
-  if (stream.capture) return event.ticket ? capture_isolation : success;
-  if (event.ticket) process.wait(stream, event.ticket);
+  const Ticket& ticket = process.ticket(event);
+  if (stream.capture) return ticket ? capture_isolation : success;
+  if (ticket) process.wait(stream, ticket);
   return success;
 }
 
@@ -191,12 +196,14 @@ ISLEWAY_API int cudaEventRecordWithFlags(void* event, void* stream, unsigned fla
 }
 ISLEWAY_API int cudaEventQuery(void* event) {
   return with_event(__func__, event, [](Process& process, Event& e) -> int {
-    return !e.ticket || process.poll(e.ticket) ? success : not_ready;
+    const Ticket ticket = process.ticket(e);
+    return !ticket || process.poll(ticket) ? success : not_ready;
   });
 }
 ISLEWAY_API int cudaEventSynchronize(void* event) {
   return with_event(__func__, event, [](Process& process, Event& e) -> int {
-    return e.ticket ? waited(process.synchronize(e.ticket)) : success;
+    const Ticket ticket = process.ticket(e);
+    return ticket ? waited(process.synchronize(ticket)) : success;
   });
 }
 ISLEWAY_API int cudaEventElapsedTime(float* ms, void* start, void* end) {
@@ -213,9 +220,46 @@ ISLEWAY_API int cudaEventElapsedTime(float* ms, void* start, void* end) {
 ISLEWAY_API int cudaEventElapsedTime_v2(float* ms, void* start, void* end) {
   return cudaEventElapsedTime(ms, start, end);
 }
-ISLEWAY_API int cudaIpcGetEventHandle(IpcHandle* handle, void*) {
-  return remember(__func__, handle == nullptr ? invalid_value : not_supported);
+
+// Between processes: a handle says where in the run's shared memory the event is.
+namespace {
+constexpr std::uint64_t kEventMagic = 0x746e657665766c69;  // "ilvevent"
+struct SharedEventHandle {
+  std::uint64_t magic, place;
+};
+}  // namespace
+
+ISLEWAY_API int cudaIpcGetEventHandle(IpcHandle* handle, void* event) {
+  return with_event(__func__, event, [&](Process&, Event& e) -> int {
+    if (handle == nullptr || e.shared == 0) return invalid_value;
+    const SharedEventHandle shared{kEventMagic, e.shared};
+    *handle = IpcHandle{};
+    std::memcpy(handle->bytes, &shared, sizeof shared);
+    return success;
+  });
 }
-ISLEWAY_API int cudaIpcOpenEventHandle(void** event, IpcHandle) {
-  return remember(__func__, event == nullptr ? invalid_value : not_supported);
+ISLEWAY_API int cudaIpcOpenEventHandle(void** event, IpcHandle handle) {
+  return with_device(__func__, [&](Process& process, int device) -> int {
+    SharedEventHandle shared;
+    std::memcpy(&shared, handle.bytes, sizeof shared);
+    if (event == nullptr || shared.magic != kEventMagic) return invalid_value;
+    *event = process.open_event(device, shared.place);
+    return success;
+  });
 }
+
+ISLEWAY_PER_THREAD(cudaStreamSynchronize, _ptsz);
+ISLEWAY_PER_THREAD(cudaStreamQuery, _ptsz);
+ISLEWAY_PER_THREAD(cudaStreamWaitEvent, _ptsz);
+ISLEWAY_PER_THREAD(cudaStreamGetFlags, _ptsz);
+ISLEWAY_PER_THREAD(cudaStreamGetPriority, _ptsz);
+ISLEWAY_PER_THREAD(cudaStreamGetDevice, _ptsz);
+ISLEWAY_PER_THREAD(cudaStreamGetId, _ptsz);
+ISLEWAY_PER_THREAD(cudaStreamCopyAttributes, _ptsz);
+ISLEWAY_PER_THREAD(cudaStreamGetAttribute, _ptsz);
+ISLEWAY_PER_THREAD(cudaStreamSetAttribute, _ptsz);
+ISLEWAY_PER_THREAD(cudaStreamAttachMemAsync, _ptsz);
+ISLEWAY_PER_THREAD(cudaStreamAddCallback, _ptsz);
+ISLEWAY_PER_THREAD(cudaLaunchHostFunc, _ptsz);
+ISLEWAY_PER_THREAD(cudaEventRecord, _ptsz);
+ISLEWAY_PER_THREAD(cudaEventRecordWithFlags, _ptsz);

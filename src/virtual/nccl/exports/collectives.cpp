@@ -16,12 +16,12 @@ bool reduces(Collective collective) {
          collective == Collective::reduce_scatter;
 }
 
-/// What is wrong with a call's arguments; empty when nothing is.
-std::string wrong(const Call& call, const RankHandle& handle, int type, int op) {
-  if (type < 0 || type >= kTypes) return fmt::format("{} is no data type", type);
+constexpr std::size_t kMostElements = std::size_t{1} << 60;
+
+/// What is wrong with a collective's arguments, beyond what all calls share; empty: nothing.
+std::string wrong(const Call& call, const RankHandle& handle, int op) {
   if (call.root < 0 || call.root >= handle.comm->ranks)
     return fmt::format("root {} is none of {} ranks", call.root, handle.comm->ranks);
-  if (call.count < 0) return "the count is too large";
   if (reduces(call.collective)) {
     if (op < 0 || (op >= kBuiltInOps && !handle.ops.contains(op)))
       return fmt::format("{} is no reduction of this communicator", op);
@@ -40,53 +40,57 @@ std::string wrong(const Call& call, const RankHandle& handle, int type, int op) 
   return {};
 }
 
-int collective(const char* function, Collective which, const void* send, void* recv,
-               std::size_t count, int type, int op, int root, RankHandle* handle, void* stream) {
+/// Checks what every call has, then `check()`s the rest, which says what is wrong with it, and puts
+/// what `make()` gives into the group.
+template <class Check, class Make>
+int enter(const char* function, std::size_t count, int type, RankHandle* handle, void* stream,
+          Check check, Make make) {
   Process& process = Process::get();
   Group& group = Group::mine();
-  const auto failed = [&](int status, const std::string& why) {
-    group.fail(status);
-    return fail(function, status, why);
+  const auto failed = [&](const std::string& why) {
+    group.fail(invalid_argument);
+    return fail(function, invalid_argument, why);
   };
-  if (!process || !is_handle(handle)) return failed(invalid_argument, "comm is no communicator");
+  if (!process || !is_handle(handle)) return failed("comm is no communicator");
+  if (type < 0 || type >= kTypes) return failed(fmt::format("{} is no data type", type));
+  if (count > kMostElements) return failed("the count is too large");
+  if (const std::string why = check(); !why.empty()) return failed(why);
+  Stream* on = stream_of(process, *handle, stream);
+  if (on == nullptr) return failed("stream is no stream");
+  if (handle->comm->error != success) return handle->comm->error;
+  const int status = group.add(process, handle, make(), on);
+  return status == success ? status : fail(function, status, handle->comm->last_error);
+}
+
+int collective(const char* function, Collective which, const void* send, void* recv,
+               std::size_t count, int type, int op, int root, RankHandle* handle, void* stream) {
   Call call;
   call.collective = which;
   call.type = static_cast<Type>(type);
   call.op = op < kBuiltInOps ? static_cast<Op>(op) : Op::premul_sum;
-  if (const auto own = handle->ops.find(op); own != handle->ops.end()) call.user_op = own->second;
   call.root = root;
-  call.count = count > (std::size_t{1} << 60) ? -1 : static_cast<std::int64_t>(count);
+  call.count = static_cast<std::int64_t>(count);
   call.send = send;
   call.recv = recv;
-  if (const std::string why = wrong(call, *handle, type, op); !why.empty())
-    return failed(invalid_argument, why);
-  Stream* on = stream_of(process, *handle, stream);
-  if (on == nullptr) return failed(invalid_argument, "stream is no stream");
-  if (handle->comm->error != success) return handle->comm->error;
-  const int status = group.add(process, handle, call, on);
-  return status == success ? status : fail(function, status, handle->comm->last_error);
+  return enter(
+      function, count, type, handle, stream, [&] { return wrong(call, *handle, op); },
+      [&] {
+        if (const auto own = handle->ops.find(op); own != handle->ops.end())
+          call.user_op = own->second;
+        return call;
+      });
 }
 
 int message(const char* function, bool sends, const void* address, std::size_t count, int type,
             int peer, RankHandle* handle, void* stream) {
-  Process& process = Process::get();
-  Group& group = Group::mine();
-  const auto failed = [&](int status, const std::string& why) {
-    group.fail(status);
-    return fail(function, status, why);
+  const auto check = [&]() -> std::string {
+    if (peer < 0 || peer >= handle->comm->ranks) return "no such peer";
+    return count > 0 && address == nullptr ? "the buffer is null" : "";
   };
-  if (!process || !is_handle(handle)) return failed(invalid_argument, "comm is no communicator");
-  if (type < 0 || type >= kTypes) return failed(invalid_argument, "no such data type");
-  if (peer < 0 || peer >= handle->comm->ranks) return failed(invalid_argument, "no such peer");
-  if (count > (std::size_t{1} << 60)) return failed(invalid_argument, "the count is too large");
-  Stream* on = stream_of(process, *handle, stream);
-  if (on == nullptr) return failed(invalid_argument, "stream is no stream");
-  if (handle->comm->error != success) return handle->comm->error;
-  Message half{sends, peer, address,
-               static_cast<std::int64_t>(count) * size_of(static_cast<Type>(type))};
-  if (half.bytes > 0 && address == nullptr) return failed(invalid_argument, "the buffer is null");
-  const int status = group.add(process, handle, half, on);
-  return status == success ? status : fail(function, status, handle->comm->last_error);
+  return enter(function, count, type, handle, stream, check, [&] {
+    return Message{sends, peer, address,
+                   static_cast<std::int64_t>(count) * size_of(static_cast<Type>(type))};
+  });
 }
 
 }  // namespace

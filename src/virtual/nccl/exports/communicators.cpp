@@ -44,9 +44,18 @@ std::map<Board*, std::weak_ptr<Comm>>& comms() {
   return all;
 }
 
-/// Tells when a process dies that others still count on.
-std::string find_dead_ranks() {
-  World& world = Process::get().world();
+/// Of the rank that is missed first, for all who wait for it.
+std::string loss_of(Process& process, const Comm& comm, int rank) {
+  const RankInfo& info = comm.board.rank(rank);
+  if (process.trouble_of(info.gpu) != GpuTrouble::none)
+    return fmt::format("the GPU of rank {} no longer works", rank);
+  return fmt::format("process {} (rank {}) has died", info.pid, rank);
+}
+
+/// Tells when a process dies, or a GPU, that others still count on.
+std::string find_lost_ranks() {
+  Process& process = Process::get();
+  World& world = process.world();
   world.find_dead();
   std::set<int> gone;
   for (const ProcessInfo& known : world.processes())
@@ -59,14 +68,16 @@ std::string find_dead_ranks() {
     // Whoever is missed first is named by all, though others end because of it.
     for (int r = 0; r < comm->ranks && board->failed == 0; ++r) {
       const RankInfo& info = comm->board.rank(r);
-      if (info.joined != 0 && info.left == 0 && gone.contains(info.pid))
+      const bool lost = gone.contains(info.pid) || process.trouble_of(info.gpu) != GpuTrouble::none;
+      if (info.joined != 0 && info.left == 0 && lost)
         board->failed = static_cast<std::uint32_t>(r) + 1;
     }
     if (board->failed == 0) continue;
     const int lost = static_cast<int>(board->failed) - 1;
-    comm->error = remote_error;
-    told = comm->last_error =
-        fmt::format("process {} (rank {}) has died", comm->board.rank(lost).pid, lost);
+    // A GPU of one's own is CUDA's to tell about.
+    const bool own = std::ranges::find(comm->local, lost) != comm->local.end();
+    comm->error = own ? unhandled_cuda_error : remote_error;
+    told = comm->last_error = loss_of(process, *comm, lost);
     fmt::print(stderr, "isleway: NCCL communicator of {} ranks: {}\n", comm->ranks, told);
   }
   return told;
@@ -74,9 +85,10 @@ std::string find_dead_ranks() {
 
 /// Of communicators that have failed, whatever else is waited for.
 std::string standing_error() {
-  if (std::string now = find_dead_ranks(); !now.empty()) return now;
+  if (std::string now = find_lost_ranks(); !now.empty()) return now;
   for (const auto& [board, weak] : comms())
-    if (const auto comm = weak.lock(); comm && comm->error == remote_error) return comm->last_error;
+    if (const auto comm = weak.lock(); comm && fate_of(*comm) == Fate::hangs)
+      return comm->last_error;
   return {};
 }
 
@@ -85,6 +97,8 @@ int init_rank(const char* function, RankHandle** out, int ranks, const UniqueId&
   Process& process = Process::get();
   if (!process || process.device_count() == 0)
     return fail(function, unhandled_cuda_error, "there is no GPU");
+  if (process.system_not_ready())
+    return fail(function, unhandled_cuda_error, "the fabric manager is not running");
   if (out == nullptr) return fail(function, invalid_argument, "comm is null");
   if (ranks < 1 || rank < 0 || rank >= ranks)
     return fail(function, invalid_argument, fmt::format("rank {} of {}", rank, ranks));
@@ -376,7 +390,7 @@ ISLEWAY_API int ncclCommGetAsyncError(RankHandle* comm, int* error) {
     }
     {
       const auto held = Process::get().hold();
-      find_dead_ranks();
+      find_lost_ranks();
     }
     *error = handle.comm->error;
     return success;
