@@ -155,6 +155,8 @@ Result<void> check_together(const BenchOptions& options, const BenchRequest& req
   const bool packets = std::ranges::find(request.engines, "packet") != request.engines.end();
   if (options.packet.shows_counters() && !packets)
     return fail("--ber and --counters: only the packet engine knows bits", "--engine packet");
+  if (options.packet.threads > 0 && !packets)
+    return fail("--threads: only the packet engine divides a simulation", "--engine packet");
   if (options.trace.empty()) return {};
   const bool one = request.collectives.size() == 1 && request.engines.size() == 1 &&
                    request.types.size() == 1 && request.settings.range.sizes().value().size() == 1;
