@@ -254,7 +254,7 @@ TEST(NvmlAnswers, Settings) {
       EXPECT_EQ(call(name, device, 1200u, 1980u), NVML_SUCCESS) << name;
     EXPECT_EQ(call("nvmlDeviceSetApplicationsClocks", device, 2619u, 1200u), NVML_SUCCESS);
     nvmlReturn_t status = NVML_SUCCESS;
-    EXPECT_EQ(call("nvmlDeviceSetMigMode", device, 1u, &status), NVML_ERROR_NOT_SUPPORTED);
+    EXPECT_EQ(call("nvmlDeviceSetMigMode", device, 1u, &status), NVML_ERROR_IN_USE);
     EXPECT_EQ(call("nvmlDeviceResetNvLinkErrorCounters", device, 0u), NVML_ERROR_NO_PERMISSION);
     nvmlFieldValue_t field{};
     EXPECT_EQ(call("nvmlDeviceClearFieldValues", device, 1, &field), NVML_SUCCESS);
@@ -359,13 +359,16 @@ TEST(NvmlAnswers, TheRest) {
       return room;
     };
     // Structures whose first word is a version that is none.
-    for (const char* name :
-         {"nvmlDeviceGetSramUniqueUncorrectedEccErrorCounts", "nvmlDeviceGetHostname_v1",
-          "nvmlDeviceGetNvlinkBwMode", "nvmlDeviceGetNvlinkSupportedBwModes",
-          "nvmlDeviceGetRunningProcessDetailList", "nvmlDeviceGetProcessesUtilizationInfo",
-          "nvmlDeviceGetRemappedRows_v2", "nvmlDeviceGetTemperatureV",
-          "nvmlDeviceSetPowerManagementLimit_v2", "nvmlDeviceGetNvLinkInfo",
-          "nvmlDeviceGetUnrepairableMemoryFlag_v1"}) {
+    for (const char* name : {
+             "nvmlDeviceGetSramUniqueUncorrectedEccErrorCounts",
+             "nvmlDeviceGetNvlinkBwMode",
+             "nvmlDeviceGetNvlinkSupportedBwModes",
+             "nvmlDeviceGetRunningProcessDetailList",
+             "nvmlDeviceGetProcessesUtilizationInfo",
+             "nvmlDeviceGetTemperatureV",
+             "nvmlDeviceSetPowerManagementLimit_v2",
+             "nvmlDeviceGetNvLinkInfo",
+         }) {
       EXPECT_EQ(call(name, device, fresh()), NVML_ERROR_ARGUMENT_VERSION_MISMATCH) << name;
       EXPECT_EQ(call(name, device, static_cast<void*>(nullptr)), NVML_ERROR_INVALID_ARGUMENT)
           << name;
@@ -376,23 +379,25 @@ TEST(NvmlAnswers, TheRest) {
               NVML_ERROR_ARGUMENT_VERSION_MISMATCH);
     EXPECT_EQ(call("nvmlDeviceGetHandleByUUIDV", static_cast<const void*>(fresh()),
                    static_cast<nvmlDevice_t*>(nullptr)),
-              NVML_ERROR_INVALID_ARGUMENT);
+              NVML_ERROR_ARGUMENT_VERSION_MISMATCH);
     EXPECT_NE(call("nvmlDeviceGetDramEncryptionMode", device, fresh(), fresh()), NVML_SUCCESS);
     // Plain ones.
     for (const char* name :
          {"nvmlDeviceGetBrand", "nvmlDeviceGetC2cModeInfoV", "nvmlDeviceGetConfComputeMemSizeInfo",
-          "nvmlDeviceGetDynamicPstatesInfo", "nvmlDeviceGetFBCStats", "nvmlDeviceGetGpuFabricInfo"})
+          "nvmlDeviceGetHostname_v1", "nvmlDeviceGetRemappedRows_v2",
+          "nvmlDeviceGetUnrepairableMemoryFlag_v1", "nvmlDeviceGetDynamicPstatesInfo",
+          "nvmlDeviceGetFBCStats", "nvmlDeviceGetGpuFabricInfo"})
       EXPECT_EQ(call(name, device, fresh()), NVML_SUCCESS) << name;
     for (const char* name :
-         {"nvmlSystemGetConfComputeCapabilities", "nvmlSystemGetConfComputeState",
-          "nvmlSystemGetConfComputeGpusReadyState"})
+         {"nvmlSystemGetConfComputeCapabilities", "nvmlSystemGetConfComputeState"})
       EXPECT_EQ(call(name, fresh()), NVML_SUCCESS) << name;
+    EXPECT_EQ(call("nvmlSystemGetConfComputeGpusReadyState", fresh()), NVML_ERROR_NOT_SUPPORTED);
     EXPECT_EQ(call("nvmlDeviceGetViolationStatus", device, 0, fresh()), NVML_SUCCESS);
     EXPECT_EQ(call("nvmlDeviceGetDetailedEccErrors", device, 0, 0, fresh()), NVML_SUCCESS);
-    EXPECT_EQ(call("nvmlDeviceGetNvLinkUtilizationControl", device, 0u, 0u, fresh()),
-              NVML_ERROR_NOT_SUPPORTED);
+    EXPECT_EQ(call("nvmlDeviceGetNvLinkUtilizationControl", device, 0u, 0u, fresh()), NVML_SUCCESS);
     unsigned count = 0, type = 0;
-    EXPECT_EQ(call("nvmlDeviceGetSamples", device, 0, 0ull, &type, &count, fresh()), NVML_SUCCESS);
+    EXPECT_EQ(call("nvmlDeviceGetSamples", device, 0, 0ull, &type, &count, fresh()),
+              NVML_ERROR_INSUFFICIENT_SIZE);
     EXPECT_NE(call("nvmlDeviceGetProcessUtilization", device, fresh(), &count, 0ull),
               NVML_ERROR_INVALID_ARGUMENT);
     count = 0;
