@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cli/option_group.hpp"
+#include "isleway/collective/program.hpp"
 #include "isleway/core.hpp"
 
 namespace isleway::cli {
@@ -136,6 +137,12 @@ void add_bench_options(CLI::App& app, BenchOptions& options) {
                          "LIST");
   add_packet_options(model, options.packet);
   add_nccl_options(app, options.nccl);
+  app.add_option("--algo-file", options.algorithm_file,
+                 "The algorithm of this file instead of NCCL's choice: MSCCL's XML or an MSCCL++ "
+                 "execution plan")
+      ->type_name("FILE")
+      ->excludes("--algo")
+      ->excludes("--proto");
   app.add_option("--sizes", options.sizes, "These sizes instead of -b to -e: 8,64K,1M")
       ->type_name("LIST")
       ->excludes("--minbytes")
@@ -167,6 +174,40 @@ Result<void> check_together(const BenchOptions& options, const BenchRequest& req
   return {};
 }
 
+/// Reads --algo-file, and holds the request to what it is for.
+Result<void> understand_program(const BenchOptions& options, BenchRequest& request) {
+  const std::string& file = options.algorithm_file;
+  if (file.empty()) return {};
+  const auto text = read_file(file);
+  if (!text) return tl::unexpected(text.error());
+  auto program = formats::read_algorithm(*text, file);
+  if (!program) return tl::unexpected(program.error());
+  const auto collective = collective_of(*program);
+  if (!collective) {
+    Error error = collective.error();
+    error.where = {file};
+    return tl::unexpected(error);
+  }
+  if (request.collectives != std::vector{*collective})
+    return fail(fmt::format("does {}", name_of(*collective)), options.collective,
+                fmt::format("isleway bench {} ...", name_of(*collective)), {file});
+  if (auto proved = prove_program(*program); !proved) return proved;
+  nccl::SizeRange& range = request.settings.range;
+  const auto outside = [&](std::int64_t size) {
+    return size < program->min_bytes || size > program->max_bytes;
+  };
+  const bool listed = !range.list.empty();
+  std::erase_if(range.list, outside);
+  range.first = std::max(range.first, program->min_bytes);
+  range.last = std::min(range.last, program->max_bytes);
+  if (range.first > range.last || (listed && range.list.empty()))
+    return fail(fmt::format("is meant for sizes from {} to {} only", program->min_bytes,
+                            program->max_bytes),
+                "some of them with -b and -e", {}, {file});
+  request.program = *std::move(program);
+  return {};
+}
+
 Result<BenchRequest> understand(const BenchOptions& options,
                                 const std::map<std::string, std::string>& environment) {
   BenchRequest request;
@@ -191,6 +232,7 @@ Result<BenchRequest> understand(const BenchOptions& options,
   if (!nccl) return tl::unexpected(nccl.error());
   request.nccl = std::move(*nccl);
   return understand_calls(options, request)
+      .and_then([&] { return understand_program(options, request); })
       .and_then([&] { return check_together(options, request); })
       .map([&] { return request; });
 }

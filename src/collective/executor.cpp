@@ -83,6 +83,15 @@ struct Stream {
   bool queued = false;
 };
 
+const char* name_of(Region::Buffer buffer) {
+  switch (buffer) {
+    case Region::Buffer::input: return "an input";
+    case Region::Buffer::output: return "an output";
+    case Region::Buffer::scratch: return "scratch memory";
+    default: return "no memory";
+  }
+}
+
 /// Why a stream cannot go on.
 struct Wait {
   Port other;
@@ -162,7 +171,9 @@ class Executor {
     for (const Port from : action.recv)
       if (fifo(from, self).empty()) return Wait{from, false};
     for (const Port to : action.send)
-      if (static_cast<int>(fifo(self, to).size()) >= options_.credits) return Wait{to, true};
+      // A signal takes no room in a buffer.
+      if (action.bytes > 0 && static_cast<int>(fifo(self, to).size()) >= options_.credits)
+        return Wait{to, true};
     return std::nullopt;
   }
 
@@ -174,7 +185,7 @@ class Executor {
       if (options_.on_store)
         if (auto ok = options_.on_store(self, action.store, bytes); !ok) return ok;
       std::copy(bytes.begin(), bytes.end(),
-                buffers_[self.agent].output.begin() +
+                writable(self, action.store).begin() +
                     static_cast<std::ptrdiff_t>(stored(action.store.offset)));
     }
     for (const Port to : action.send) {
@@ -240,19 +251,19 @@ class Executor {
             return failure(self, "names " + port_text(schedule_, other) + " twice");
       }
     }
-    if (action.store.buffer == Region::Buffer::input) return failure(self, "stores into the input");
     for (const auto& [region, verb] :
          {std::pair{&action.source, "reads"}, std::pair{&action.store, "stores"}}) {
       if (region->buffer == Region::Buffer::none) continue;
       if (self.agent >= schedule_.ranks())
         return failure(self, fmt::format("{} memory, which only ranks have", verb));
+      if (region == &action.store && region->buffer == Region::Buffer::input &&
+          buffers_[self.agent].spare_input.empty() && action.bytes > 0)
+        return failure(self, "stores into the input");
       const std::int64_t size = unstored(memory(self, *region).size());
       if (region->offset < 0 || region->offset % options_.element_bytes != 0 ||
           action.bytes > size || region->offset > size - action.bytes)
-        return failure(
-            self, fmt::format("{} {} bytes at {} of an {} of {} bytes", verb, action.bytes,
-                              region->offset,
-                              region->buffer == Region::Buffer::input ? "input" : "output", size));
+        return failure(self, fmt::format("{} {} bytes at {} of {} of {} bytes", verb, action.bytes,
+                                         region->offset, name_of(region->buffer), size));
     }
     return {};
   }
@@ -300,7 +311,13 @@ class Executor {
 
   std::span<const std::byte> memory(Port self, const Region& region) const {
     const RankBuffers& rank = buffers_[self.agent];
+    if (region.buffer == Region::Buffer::scratch) return rank.scratch;
     return region.buffer == Region::Buffer::input ? rank.input : rank.output;
+  }
+  std::span<std::byte> writable(Port self, const Region& region) const {
+    const RankBuffers& rank = buffers_[self.agent];
+    if (region.buffer == Region::Buffer::scratch) return rank.scratch;
+    return region.buffer == Region::Buffer::input ? rank.spare_input : rank.output;
   }
   std::size_t stored(std::int64_t bytes) const { return bytes / options_.element_bytes * stored_; }
   std::int64_t unstored(std::size_t size) const {

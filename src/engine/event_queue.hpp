@@ -40,10 +40,11 @@ class EventQueue {
       std::vector<Event>& bucket = buckets_[first];
       filled_ &= ~(std::uint64_t{1} << first);
       std::size_t kept = 0;
-      std::int64_t earliest = kNever;
+      std::int64_t earliest = kNever, latest = 0;
       for (const Event& event : bucket) {
         if (!wanted(event)) continue;
         if (event.time < earliest) earliest = event.time;
+        if (event.time > latest) latest = event.time;
         bucket[kept++] = event;
       }
       bucket.resize(kept);
@@ -54,6 +55,12 @@ class EventQueue {
         return kNever;
       }
       now_ = earliest;
+      if (earliest == latest) {
+        // All of them are next: a million that end together need no second place.
+        bucket.swap(buckets_[0]);
+        filled_ |= 1;
+        return now_;
+      }
       for (const Event& event : bucket) put(event);
       bucket.clear();
       return now_;
