@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cassert>
 #include <climits>
 
 #include "collective/program_path.hpp"
@@ -20,7 +19,8 @@ using formats::AlgorithmStep;
 using formats::AlgorithmStream;
 
 constexpr std::int64_t kWord = 16;
-constexpr std::size_t kMostActions = 1'000'000;
+constexpr std::size_t kMostActions = 1'000'000, kMostStreams = 1'000'000;
+constexpr std::int64_t kMostBytes = std::int64_t{1} << 42;  // times chunks it fits into 64 bits
 constexpr std::int64_t kMostWordsToProve = std::int64_t{1} << 23;
 constexpr std::uint64_t kOrdersToProve = 4;
 constexpr int kCreditsToProve = 4;
@@ -39,11 +39,16 @@ class Program final : public Schedule {
  public:
   Program(const Algorithm& algorithm, const CollectiveCall& call, std::int64_t slot)
       : ranks_(call.ranks),
+        input_(Region::Buffer::input),
+        output_(Region::Buffer::output),
         chunk_(call.size.bytes / algorithm.chunks),
         slot_(algorithm.one_sided ? std::max(chunk_, kWord) : slot / kWord * kWord),
         rounds_((chunk_ + slot_ - 1) / slot_),
         together_(algorithm.one_sided ? INT_MAX : static_cast<int>(slot_ / chunk_)) {
     for (const int chunks : algorithm.scratch_chunks) scratch_.push_back(chunks * chunk_);
+    // In place the two are one, of which a rank that is not the root has the one or the other.
+    if (algorithm.in_place && call.collective == Collective::broadcast) input_ = output_;
+    if (algorithm.in_place && call.collective == Collective::reduce) output_ = input_;
   }
 
   Result<void> add(const Algorithm& algorithm) {
@@ -55,6 +60,10 @@ class Program final : public Schedule {
     }
     streams_ = std::max(1, *std::ranges::max_element(count));
     agents_ = ranks_ + (count.back() > 0 ? 1 : 0);
+    if (static_cast<std::size_t>(agents_) * static_cast<std::size_t>(streams_) > kMostStreams)
+      return fail(fmt::format("{} has more threadblocks than can be held", algorithm.name),
+                  fmt::format("at most {} on all GPUs, with what answers to them", kMostStreams),
+                  {}, {algorithm.file});
     actions_.resize(static_cast<std::size_t>(agents_) * static_cast<std::size_t>(streams_));
     for (std::size_t s = 0; s < ports.size(); ++s)
       if (auto ok = add(algorithm, algorithm.streams[s], ports[s], ports); !ok) return ok;
@@ -189,8 +198,8 @@ class Program final : public Schedule {
     using Buffer = AlgorithmPlace::Buffer;
     const std::int64_t at = (place.chunk + std::int64_t{first}) * chunk_ + offset;
     switch (place.buffer) {
-      case Buffer::input: return {Region::Buffer::input, at};
-      case Buffer::output: return {Region::Buffer::output, at};
+      case Buffer::input: return {input_, at};
+      case Buffer::output: return {output_, at};
       case Buffer::scratch: return {Region::Buffer::scratch, at};
       case Buffer::none: break;
     }
@@ -198,6 +207,7 @@ class Program final : public Schedule {
   }
 
   int ranks_, agents_ = 0, streams_ = 1;
+  Region::Buffer input_, output_;  ///< what the file's names stand for
   std::int64_t chunk_, slot_, rounds_;
   int together_;  ///< chunks in a message; 0: less than one
   std::vector<std::int64_t> scratch_;

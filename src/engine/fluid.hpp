@@ -53,12 +53,14 @@ class Fluid {
   void left(Class c, std::uint32_t copies);
 
   /// Shares capacities anew after all starts and ends of `now`, and hands `take` a prediction for
-  /// each class whose next end is another than before.
-  template <class Take>
-  void settle(std::int64_t now, Take take) {
+  /// each class whose next end is another than before; tells `expect` first how many at most.
+  template <class Expect, class Take>
+  void settle(std::int64_t now, Expect expect, Take take) {
     share(now);
+    expect(stale_.size());
     for (const Class c : stale_)
       if (Prediction next{0, c, 0}; predict(next)) take(next);
+    expect(std::size_t{0});
     stale_.clear();
   }
 

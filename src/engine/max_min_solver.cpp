@@ -12,6 +12,14 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // counts as one that can fill up.
 constexpr double kDriftMargin = 1 - 1e-6;
 
+/// Empties a list that is only used meanwhile. One that a change of nearly everything has made
+/// large gives its memory back: that costs nothing beside such a change.
+void forget(std::vector<std::uint32_t>& list) {
+  constexpr std::size_t kKept = std::size_t{1} << 18;
+  if (list.capacity() > kKept) std::vector<std::uint32_t>().swap(list);
+  else list.clear();
+}
+
 }  // namespace
 
 double quantised_weight(double weight) {
@@ -179,7 +187,7 @@ void MaxMinSolver::collect_changed() {
   touched_.clear();
   for (const std::uint32_t c : changed_classes_)
     class_state_[c] &= static_cast<std::uint8_t>(~kAlone);
-  changed_classes_.clear();
+  forget(changed_classes_);
 }
 
 void MaxMinSolver::collect_reached() {
@@ -293,7 +301,7 @@ void MaxMinSolver::finish() {
     class_state_[c] &= kOff;
   }
   for (const std::uint32_t r : component_resources_) resource_state_[r] &= kOff;
-  component_.clear();
+  forget(component_);
   component_resources_.clear();
   reached_ = reached_resources_ = 0;
 }

@@ -30,7 +30,8 @@ Result<void> Simulation::run() {
       if (!handle(*event)) return tl::unexpected(*error_);
     }
     fluid_.settle(
-        now_, [this](const Fluid::Prediction& p) { at(p.time, Event::flow_end, p.c, p.version); });
+        now_, [this](std::size_t count) { queue_.expect(count); },
+        [this](const Fluid::Prediction& p) { at(p.time, Event::flow_end, p.c, p.version); });
     if (period_) look_for_period();
   }
   if (!fluid_.idle() || jobs_left_ > 0) return tl::unexpected(standstill());

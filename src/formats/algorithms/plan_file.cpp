@@ -158,6 +158,9 @@ class PlanReader {
         for (std::size_t i = 0; i < listed.size(); ++i) {
           auto ranks = read_ranks(listed.at(i)["ranks"]);
           if (!ranks) return tl::unexpected(ranks.error());
+          std::ranges::sort(*ranks);
+          if (std::ranges::adjacent_find(*ranks) != ranks->end())
+            return listed.at(i).wrong("names a rank twice");
           groups.push_back(*std::move(ranks));
           buffers.push_back(*buffer);
         }

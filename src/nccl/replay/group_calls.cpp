@@ -67,6 +67,8 @@ struct GroupCalls::Made {
   std::unique_ptr<Wiring> wiring;
 };
 
+GroupCalls::GroupCalls(const Fabric& fabric, const Parts& parts, const Options& options)
+    : fabric_(fabric), parts_(parts), options_(options) {}
 GroupCalls::~GroupCalls() = default;
 
 Collective collective_of(const TraceNode& node) {

@@ -13,8 +13,7 @@ namespace isleway::nccl {
 /// Makes each call once; what it hands out lives as long as it does.
 class GroupCalls {
  public:
-  GroupCalls(const Fabric& fabric, const Parts& parts, const Options& options)
-      : fabric_(fabric), parts_(parts), options_(options) {}
+  GroupCalls(const Fabric& fabric, const Parts& parts, const Options& options);
   ~GroupCalls();
 
   struct Call {

@@ -57,7 +57,9 @@ TEST_P(Programs, SayWhichTransfersWaitLongest) {
   EXPECT_LE(static_cast<std::int64_t>(path.size()), messages);
   for (std::size_t i = 0; i < path.size(); ++i) {
     EXPECT_NE(path[i].from.agent, path[i].to.agent);
-    if (i > 0) EXPECT_EQ(path[i - 1].to.agent, path[i].from.agent);
+    if (i > 0) {
+      EXPECT_EQ(path[i - 1].to.agent, path[i].from.agent);
+    }
   }
 }
 

@@ -90,7 +90,9 @@ TEST(Algorithm, SurvivesDamage) {
         else text[at] = "0123456789-\"{}[]<>/is"[random() % 21];
       }
       const auto read = read_algorithm(text, name);
-      if (!read) EXPECT_FALSE(read.error().what.empty());
+      if (!read) {
+        EXPECT_FALSE(read.error().what.empty());
+      }
     }
   }
 }

@@ -65,7 +65,9 @@ TEST(ExecutionTrace, SurvivesDamage) {
     for (std::uint64_t n = 1 + random() % 3; n-- > 0;)
       data[random() % data.size()] = static_cast<char>(random());
     const auto read = read_execution_trace(data, "a.et");
-    if (!read) EXPECT_FALSE(read.error().what.empty());
+    if (!read) {
+      EXPECT_FALSE(read.error().what.empty());
+    }
   }
 }
 
