@@ -17,7 +17,9 @@ CollectiveCall as_peers(CollectiveCall call) {
 ProgramWiring::ProgramWiring(const NcclWiring::Context& context, const CollectiveCall& call,
                              const Decision& decision, bool one_sided)
     : base_(context, as_peers(call), decision),
+      ranks_(context.graphs.ranks()),
       own_rate_(context.timing.own_rate),
+      multicast_rate_(context.timing.nvls_block_rate),
       credits_(one_sided                               ? kNeverFull
                : decision.protocol == Protocol::simple ? 4
                                                        : kSlots) {}
@@ -31,6 +33,8 @@ Connection ProgramWiring::connection(Port from, Port to) const {
   }
   connection = base_.connection(from, to);
   connection.credits = credits_;
+  // What goes through the switch's reduction and multicast is loaded and stored by threads, too.
+  if (from.agent >= ranks_ || to.agent >= ranks_) connection.cap = multicast_rate_;
   return connection;
 }
 

@@ -21,7 +21,8 @@ class ProgramWiring final : public Wiring {
 
  private:
   NcclWiring base_;
-  Rate own_rate_;
+  int ranks_;
+  Rate own_rate_, multicast_rate_;
   int credits_;
 };
 

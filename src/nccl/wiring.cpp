@@ -67,7 +67,9 @@ int NcclWiring::rank_of(int agent) const {
 }
 
 bool NcclWiring::is_network_switch(int agent) const {
-  const bool nvls = algorithm_ == Algorithm::nvls || algorithm_ == Algorithm::nvls_tree;
+  // Algorithms from files know no switch but those of NVLink; NCCL's sends and receives none.
+  const bool nvls = algorithm_ == Algorithm::nvls || algorithm_ == Algorithm::nvls_tree ||
+                    algorithm_ == Algorithm::p2p;
   const Graphs& graphs = context_.graphs;
   const std::size_t nvswitches = nvls ? graphs.nodes.size() * std::max(1, graphs.nvls.channels) : 0;
   return agent >= graphs.ranks() + static_cast<int>(nvswitches);
