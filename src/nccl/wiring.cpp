@@ -75,6 +75,11 @@ bool NcclWiring::is_network_switch(int agent) const {
   return agent >= graphs.ranks() + static_cast<int>(nvswitches);
 }
 
+int NcclWiring::first_nvswitch(int rank) const {
+  const Graphs& graphs = context_.graphs;
+  return graphs.ranks() + graphs.node_of_rank[rank] * std::max(1, graphs.nvls.channels);
+}
+
 int NcclWiring::graph_channel(Port port) const {
   if (algorithm_ == Algorithm::ring)
     return port.stream % std::max(1, context_.graphs.ring.channels);
@@ -162,7 +167,13 @@ Connection NcclWiring::connection(Port from, Port to) const {
   const bool leaves = is_network_switch(from.agent) != is_network_switch(to.agent);
   const bool inside = !leaves && routes_.same_node(rank_of(from.agent), rank_of(to.agent));
   const int channel = inside ? 0 : graph_channel(from);
-  const Way& way = this->way({from.agent, to.agent, channel});
+  Key key{from.agent, to.agent, channel};
+  // A GPU has one way to the switches of its node, whichever head they act for.
+  if (to_or_from_switch && !leaves) {
+    int& nvswitch = is_switch(to.agent) ? key.to : key.from;
+    nvswitch = first_nvswitch(rank_of(nvswitch));
+  }
+  const Way& way = this->way(key);
   connection.route = &way.route;
   const auto transport = static_cast<std::size_t>(way.transport);
   connection.latency = timing.hop[transport];

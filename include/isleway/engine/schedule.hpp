@@ -134,6 +134,13 @@ class Schedule {
   /// override it.
   virtual void loads(const std::function<void(const Load&)>& visit) const;
 
+  /// As loads(), but of `alike` channels that carry the same between the same agents only one is
+  /// visited. It stands for the others where a connection's way and price depend on its agents
+  /// alone; schedules for which they may not visit each with 1.
+  virtual void alike_loads(const std::function<void(const Load&, int alike)>& visit) const {
+    loads([&](const Load& load) { visit(load, 1); });
+  }
+
   /// Ports of equal role have equal programs once each peer is named by its place in peers():
   /// the same number of actions, and in each the same bytes, the same peers, and the same
   /// answer of serves_itself(). The default looks at every action; rules that know better
