@@ -28,15 +28,41 @@ class StarWiring final : public Wiring {
   std::vector<Route> routes_;  ///< from each rank to the next
 };
 
+/// Around islands: from a GPU to the next over the island's switch, from an island's last GPU to
+/// the next island's first over the network.
+class IslandRingWiring final : public Wiring {
+ public:
+  explicit IslandRingWiring(const Fabric& fabric) : routes_(fabric.gpu_count()) {
+    const auto gpus = static_cast<std::uint32_t>(routes_.size());
+    constexpr auto kIsland = static_cast<std::uint32_t>(work::kIslandGpus);
+    for (std::uint32_t i = 0; i < gpus; ++i) {
+      const std::uint32_t next = (i + 1) % gpus;
+      const std::uint32_t out = i / kIsland == next / kIsland ? 0 : kIsland;
+      routes_[i].kind = PathKind::nvl;
+      routes_[i].hops = {{fabric.link_id(i / kIsland, out + i % kIsland), true, 1},
+                         {fabric.link_id(next / kIsland, out + next % kIsland), false, 1}};
+    }
+  }
+  Connection connection(Port from, Port) const override {
+    Connection connection;
+    connection.route = &routes_[static_cast<std::size_t>(from.agent)];
+    connection.latency = Time::seconds(work::kLatency);
+    return connection;
+  }
+  Time start() const override { return Time(); }
+
+ private:
+  std::vector<Route> routes_;
+};
+
 struct Measured {
   double seconds = 0;
   std::uint64_t events = 0;
   std::vector<double> times;
 };
 
-Measured ring(int ranks, const SpeedUps& speed_ups) {
-  const Fabric fabric = work::star(ranks);
-  const StarWiring wiring(ranks);
+Measured ring(const Fabric& fabric, const Wiring& wiring, const SpeedUps& speed_ups) {
+  const auto ranks = static_cast<int>(fabric.gpu_count());
   CollectiveCall call;
   call.size.bytes = work::kRingBytes;
   call.ranks = ranks;
@@ -70,7 +96,12 @@ Measured training_step(int gpus, const SpeedUps& speed_ups) {
 
 Measured run(const work::Request& request) {
   const SpeedUps speed_ups = request.plain ? SpeedUps::none() : SpeedUps{};
-  if (request.what == "s1") return ring(request.size, speed_ups);
+  if (request.what == "s1")
+    return ring(work::star(request.size), StarWiring(request.size), speed_ups);
+  if (request.what == "s6") {
+    const Fabric fabric = work::islands(request.size / work::kIslandGpus);
+    return ring(fabric, IslandRingWiring(fabric), speed_ups);
+  }
   if (request.what == "s2")
     return traffic(work::star(request.size), work::EveryPair(request.size), speed_ups, false);
   if (request.what == "s4") {
@@ -79,6 +110,11 @@ Measured run(const work::Request& request) {
                    work::RandomFlows(tree, work::random_flows(tree.hosts, 10000)), speed_ups, true);
   }
   if (request.what == "s5") return training_step(request.size, speed_ups);
+  if (request.what == "live") {
+    const int island = work::kIslandGpus * work::kFlowsOfGpu;
+    const Fabric fabric = work::islands((request.size + island - 1) / island);
+    return traffic(fabric, work::LiveFlows(fabric, request.size), speed_ups, false);
+  }
   throw std::runtime_error("no work is called " + request.what);
 }
 

@@ -15,8 +15,8 @@ T must(isleway::Result<T> result) {
 }
 
 /// `gpus` GPUs and `switches`, joined by one link for each pair of devices.
-inline isleway::Fabric machine(int gpus, int switches,
-                               const std::vector<std::pair<int, int>>& pairs) {
+inline std::shared_ptr<const isleway::Unit> unit(int gpus, int switches,
+                                                 const std::vector<std::pair<int, int>>& pairs) {
   isleway::UnitParts parts;
   parts.name = "work";
   for (int i = 0; i < gpus + switches; ++i) {
@@ -36,7 +36,12 @@ inline isleway::Fabric machine(int gpus, int switches,
     link.link_rate = isleway::Rate::bytes_per_second(kRate);
     parts.links.push_back(link);
   }
-  return must(isleway::Fabric::single(must(isleway::Unit::make(std::move(parts)))));
+  return must(isleway::Unit::make(std::move(parts)));
+}
+
+inline isleway::Fabric machine(int gpus, int switches,
+                               const std::vector<std::pair<int, int>>& pairs) {
+  return must(isleway::Fabric::single(unit(gpus, switches, pairs)));
 }
 
 /// Link i joins GPU i to one switch.
@@ -44,6 +49,17 @@ inline isleway::Fabric star(int gpus) {
   std::vector<std::pair<int, int>> pairs;
   for (int i = 0; i < gpus; ++i) pairs.emplace_back(i, gpus);
   return machine(gpus, 1, pairs);
+}
+
+/// Islands of kIslandGpus, each around a switch of its own (links 0 to kIslandGpus-1 of the unit),
+/// and with a way out from each GPU (the next links), which ends in a switch that blocks nobody.
+constexpr int kIslandGpus = 8, kFlowsOfGpu = 4;
+inline isleway::Fabric islands(int count) {
+  std::vector<std::pair<int, int>> pairs;
+  for (int i = 0; i < kIslandGpus; ++i) pairs.emplace_back(i, kIslandGpus);
+  for (int i = 0; i < kIslandGpus; ++i) pairs.emplace_back(i, kIslandGpus + 1);
+  return must(isleway::Fabric::make("islands", {unit(kIslandGpus, 2, pairs)},
+                                    std::vector<std::uint32_t>(static_cast<std::size_t>(count))));
 }
 
 /// Links 0 to hosts-1 join hosts to leaves; then, by leaf, those from leaf to spine.
@@ -104,6 +120,34 @@ class RandomFlows final : public isleway::Traffic {
 
  private:
   FatTree tree_;
+  std::vector<work::Flow> flows_;
+};
+
+/// Flows of random sizes inside islands, all of which begin at once: so many are live.
+class LiveFlows final : public isleway::Traffic {
+ public:
+  LiveFlows(const isleway::Fabric& fabric, int count) : fabric_(fabric) {
+    std::mt19937_64 random(6);
+    for (int i = 0; i < count; ++i) {
+      const auto from = static_cast<int>(random() % kIslandGpus);
+      const auto to = static_cast<int>((from + 1 + random() % (kIslandGpus - 1)) % kIslandGpus);
+      flows_.push_back({0, static_cast<std::int64_t>((1 << 16) + random() % (1 << 24)), from, to});
+    }
+  }
+  std::uint32_t way_count() const override { return static_cast<std::uint32_t>(flows_.size()); }
+  void way(std::uint32_t number, Way& out) const override {
+    const std::uint32_t island = number / (kIslandGpus * kFlowsOfGpu);
+    const work::Flow& flow = flows_[number];
+    out.hops.push_back({fabric_.link_id(island, static_cast<std::uint32_t>(flow.from)), true, 1});
+    out.hops.push_back({fabric_.link_id(island, static_cast<std::uint32_t>(flow.to)), false, 1});
+  }
+  std::size_t flow_count() const override { return flows_.size(); }
+  Flow flow(std::size_t number) const override {
+    return {isleway::Time(), flows_[number].bytes, static_cast<std::uint32_t>(number)};
+  }
+
+ private:
+  const isleway::Fabric& fabric_;
   std::vector<work::Flow> flows_;
 };
 

@@ -81,6 +81,7 @@ std::vector<std::string_view> NodeFacts::names_like(std::string_view pattern) co
 
 void NodeFacts::add(Derived derived) {
   derived.signal.node = name_;
+  std::erase(derived.from, nullptr);  // an output that is cut may lack the line
   if (!derived.from.empty()) {
     derived.signal.where = derived.from[0]->where;
     derived.signal.quote = derived.from[0]->quote;

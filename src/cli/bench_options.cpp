@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cli/option_group.hpp"
+#include "isleway/collective/program.hpp"
 #include "isleway/core.hpp"
 
 namespace isleway::cli {
@@ -136,6 +137,12 @@ void add_bench_options(CLI::App& app, BenchOptions& options) {
                          "LIST");
   add_packet_options(model, options.packet);
   add_nccl_options(app, options.nccl);
+  app.add_option("--algo-file", options.algorithm_file,
+                 "The algorithm of this file instead of NCCL's choice: MSCCL's XML or an MSCCL++ "
+                 "execution plan")
+      ->type_name("FILE")
+      ->excludes("--algo")
+      ->excludes("--proto");
   app.add_option("--sizes", options.sizes, "These sizes instead of -b to -e: 8,64K,1M")
       ->type_name("LIST")
       ->excludes("--minbytes")
@@ -155,6 +162,8 @@ Result<void> check_together(const BenchOptions& options, const BenchRequest& req
   const bool packets = std::ranges::find(request.engines, "packet") != request.engines.end();
   if (options.packet.shows_counters() && !packets)
     return fail("--ber and --counters: only the packet engine knows bits", "--engine packet");
+  if (options.packet.threads > 0 && !packets)
+    return fail("--threads: only the packet engine divides a simulation", "--engine packet");
   if (options.trace.empty()) return {};
   const bool one = request.collectives.size() == 1 && request.engines.size() == 1 &&
                    request.types.size() == 1 && request.settings.range.sizes().value().size() == 1;
@@ -162,6 +171,40 @@ Result<void> check_together(const BenchOptions& options, const BenchRequest& req
     return fail("--trace shows one call", "one collective, engine, type and size",
                 "as in: isleway bench all_reduce -m dgx-h100 --sizes 16M --engine flow --trace "
                 "trace.json");
+  return {};
+}
+
+/// Reads --algo-file, and holds the request to what it is for.
+Result<void> understand_program(const BenchOptions& options, BenchRequest& request) {
+  const std::string& file = options.algorithm_file;
+  if (file.empty()) return {};
+  const auto text = read_file(file);
+  if (!text) return tl::unexpected(text.error());
+  auto program = formats::read_algorithm(*text, file);
+  if (!program) return tl::unexpected(program.error());
+  const auto collective = collective_of(*program);
+  if (!collective) {
+    Error error = collective.error();
+    error.where = {file};
+    return tl::unexpected(error);
+  }
+  if (request.collectives != std::vector{*collective})
+    return fail(fmt::format("does {}", name_of(*collective)), options.collective,
+                fmt::format("isleway bench {} ...", name_of(*collective)), {file});
+  if (auto proved = prove_program(*program); !proved) return proved;
+  nccl::SizeRange& range = request.settings.range;
+  const auto outside = [&](std::int64_t size) {
+    return size < program->min_bytes || size > program->max_bytes;
+  };
+  const bool listed = !range.list.empty();
+  std::erase_if(range.list, outside);
+  range.first = std::max(range.first, program->min_bytes);
+  range.last = std::min(range.last, program->max_bytes);
+  if (range.first > range.last || (listed && range.list.empty()))
+    return fail(fmt::format("is meant for sizes from {} to {} only", program->min_bytes,
+                            program->max_bytes),
+                "some of them with -b and -e", {}, {file});
+  request.program = *std::move(program);
   return {};
 }
 
@@ -189,6 +232,7 @@ Result<BenchRequest> understand(const BenchOptions& options,
   if (!nccl) return tl::unexpected(nccl.error());
   request.nccl = std::move(*nccl);
   return understand_calls(options, request)
+      .and_then([&] { return understand_program(options, request); })
       .and_then([&] { return check_together(options, request); })
       .map([&] { return request; });
 }

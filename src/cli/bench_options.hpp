@@ -1,12 +1,14 @@
 // What `isleway bench` is asked for: nccl-tests' own flags, and what only a simulator has.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/engine_options.hpp"
 #include "cli/machine.hpp"
 #include "cli/nccl_options.hpp"
+#include "isleway/formats/algorithm.hpp"
 #include "isleway/report.hpp"
 
 namespace isleway::cli {
@@ -22,7 +24,7 @@ struct BenchOptions {
   std::string engine = "analytic", speed_ups = "all";
   NcclOptions nccl;
   bool estimate = false, plot = false;
-  std::string svg, json_file, trace;
+  std::string svg, json_file, trace, algorithm_file;
   PacketFlags packet;
 };
 
@@ -38,6 +40,7 @@ struct BenchRequest {
   int root = 0;  ///< -1: every rank in turn
   report::NcclTestsSettings settings;
   NcclRequest nccl;
+  std::optional<formats::Algorithm> program;  ///< --algo-file; proved to do its collective
 };
 
 /// Error: what is out of range or not known, and why. `environment` looks a variable up.

@@ -220,4 +220,28 @@ Result<HostCopies> host_copies(const Fabric& fabric, const Parts& parts,
   return copies;
 }
 
+Result<double> exchange_rate(const Fabric& fabric, const Parts& parts, GpuId a, GpuId b,
+                             const CopyOptions& options) {
+  const auto prices = CopyPrices::from(parts);
+  if (!prices) return tl::unexpected(prices.error());
+  const DeviceRef from = fabric.gpu(a), to = fabric.gpu(b);
+  CopyClock clock(fabric, options);
+  const Route there = peer_way(fabric, from, to), back = peer_way(fabric, to, from);
+  if (there.exists() && back.exists())
+    return clock.rate(peer_exchange(*prices, parts, fabric, there, back,
+                                    {.reading = false, .low_clock = !options.full_clock}),
+                      kCopied);
+  const auto host_a = host_way(fabric, from), host_b = host_way(fabric, to);
+  if (host_a && host_b) {
+    const auto there_way = staged_way(fabric, from, to, *host_a, *host_b);
+    const auto back_way = staged_way(fabric, to, from, *host_b, *host_a);
+    if (there_way && back_way)
+      return clock.rate({staged_copy(*prices, fabric, *there_way, true),
+                         staged_copy(*prices, fabric, *back_way, true)},
+                        CopyPrices::kChunk);
+  }
+  return fail(
+      fmt::format("nothing joins {} and {}", fabric.device_name(from), fabric.device_name(to)));
+}
+
 }  // namespace isleway

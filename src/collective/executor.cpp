@@ -8,6 +8,7 @@
 #include <optional>
 #include <random>
 #include <unordered_map>
+#include <utility>
 
 #include "collective/executor_inputs.hpp"
 
@@ -27,7 +28,53 @@ class Memory {
   std::size_t size_;
 };
 /// A multicast sends one message to many, and who passes a message on sends the same.
-using Message = std::shared_ptr<const Memory>;
+using Message = std::shared_ptr<Memory>;
+
+/// Memory that messages have left behind, for the next ones: most are of one size, and memory that
+/// goes back to the system costs more than what is done with it.
+class Spare {
+ public:
+  Message take(std::size_t size) {
+    for (std::size_t i = kept_.size(); i-- > 0;)
+      if (kept_[i].use_count() == 1 && kept_[i]->size() == size) return kept_[i];
+    auto made = std::make_shared<Memory>(size);
+    if (kept_.size() < kMost) kept_.push_back(made);
+    else kept_[next_++ % kMost] = made;
+    return made;
+  }
+
+ private:
+  static constexpr std::size_t kMost = 64;
+  std::vector<Message> kept_;
+  std::size_t next_ = 0;
+};
+
+/// Streams that may go on, those of one number (a channel) as long as there are any: what they pass
+/// to one another then stays in the processor's caches.
+class Ready {
+ public:
+  explicit Ready(std::size_t channels) : channels_(channels) {}
+  bool empty() const { return count_ == 0; }
+  void push(std::size_t channel, std::size_t stream) {
+    channels_[channel].push_back(stream);
+    ++count_;
+  }
+  /// The oldest of the channel that is being worked on, or a random one.
+  std::size_t take(std::mt19937_64* random) {
+    if (random != nullptr) current_ = (*random)() % channels_.size();
+    while (channels_[current_].empty()) current_ = (current_ + 1) % channels_.size();
+    auto& streams = channels_[current_];
+    if (random != nullptr) std::swap(streams.front(), streams[(*random)() % streams.size()]);
+    const std::size_t stream = streams.front();
+    streams.pop_front();
+    --count_;
+    return stream;
+  }
+
+ private:
+  std::vector<std::deque<std::size_t>> channels_;
+  std::size_t current_ = 0, count_ = 0;
+};
 
 struct Stream {
   std::int64_t next = 0, count = 0;
@@ -35,6 +82,15 @@ struct Stream {
   bool loaded = false;
   bool queued = false;
 };
+
+const char* name_of(Region::Buffer buffer) {
+  switch (buffer) {
+    case Region::Buffer::input: return "an input";
+    case Region::Buffer::output: return "an output";
+    case Region::Buffer::scratch: return "scratch memory";
+    default: return "no memory";
+  }
+}
 
 /// Why a stream cannot go on.
 struct Wait {
@@ -52,7 +108,8 @@ class Executor {
         options_(options),
         input_(input),
         stored_(options.stored_bytes > 0 ? options.stored_bytes : options.element_bytes),
-        random_(options.order) {}
+        random_(options.order),
+        ready_(static_cast<std::size_t>(schedule.streams())) {}
 
   Result<void> run() {
     streams_.resize(static_cast<std::size_t>(schedule_.agents()) * schedule_.streams());
@@ -85,12 +142,10 @@ class Executor {
   void wake(std::size_t i) {
     if (streams_[i].queued || streams_[i].next == streams_[i].count) return;
     streams_[i].queued = true;
-    ready_.push_back(i);
+    ready_.push(static_cast<std::size_t>(port(i).stream), i);
   }
   std::size_t take_ready() {
-    if (options_.order != 0) std::swap(ready_.front(), ready_[random_() % ready_.size()]);
-    const std::size_t i = ready_.front();
-    ready_.pop_front();
+    const std::size_t i = ready_.take(options_.order != 0 ? &random_ : nullptr);
     streams_[i].queued = false;
     return i;
   }
@@ -116,7 +171,9 @@ class Executor {
     for (const Port from : action.recv)
       if (fifo(from, self).empty()) return Wait{from, false};
     for (const Port to : action.send)
-      if (static_cast<int>(fifo(self, to).size()) >= options_.credits) return Wait{to, true};
+      // A signal takes no room in a buffer.
+      if (action.bytes > 0 && static_cast<int>(fifo(self, to).size()) >= options_.credits)
+        return Wait{to, true};
     return std::nullopt;
   }
 
@@ -124,11 +181,11 @@ class Executor {
     if (auto ok = check_sizes(self, action); !ok) return ok;
     const Message value = combined(self, action);
     if (action.store.buffer != Region::Buffer::none) {
-      const std::span<const std::byte> bytes = *value;
+      const std::span<const std::byte> bytes = std::as_const(*value);
       if (options_.on_store)
         if (auto ok = options_.on_store(self, action.store, bytes); !ok) return ok;
       std::copy(bytes.begin(), bytes.end(),
-                buffers_[self.agent].output.begin() +
+                writable(self, action.store).begin() +
                     static_cast<std::ptrdiff_t>(stored(action.store.offset)));
     }
     for (const Port to : action.send) {
@@ -149,7 +206,7 @@ class Executor {
       return message;
     };
     if (!has_source && action.recv.size() == 1) return take(action.recv[0]);
-    auto value = std::make_shared<Memory>(stored(action.bytes));
+    const Message value = spare_.take(stored(action.bytes));
     const std::span<std::byte> bytes = *value;
     bool filled = false;
     const auto combine = [&](std::span<const std::byte> from) {
@@ -163,7 +220,7 @@ class Executor {
                input_(self.agent, static_cast<std::int64_t>(at), bytes);
       if (!filled) combine(memory(self, action.source).subspan(at, bytes.size()));
     }
-    for (const Port from : action.recv) combine(*take(from));
+    for (const Port from : action.recv) combine(std::as_const(*take(from)));
     return value;
   }
 
@@ -194,19 +251,19 @@ class Executor {
             return failure(self, "names " + port_text(schedule_, other) + " twice");
       }
     }
-    if (action.store.buffer == Region::Buffer::input) return failure(self, "stores into the input");
     for (const auto& [region, verb] :
          {std::pair{&action.source, "reads"}, std::pair{&action.store, "stores"}}) {
       if (region->buffer == Region::Buffer::none) continue;
       if (self.agent >= schedule_.ranks())
         return failure(self, fmt::format("{} memory, which only ranks have", verb));
+      if (region == &action.store && region->buffer == Region::Buffer::input &&
+          buffers_[self.agent].spare_input.empty() && action.bytes > 0)
+        return failure(self, "stores into the input");
       const std::int64_t size = unstored(memory(self, *region).size());
       if (region->offset < 0 || region->offset % options_.element_bytes != 0 ||
           action.bytes > size || region->offset > size - action.bytes)
-        return failure(
-            self, fmt::format("{} {} bytes at {} of an {} of {} bytes", verb, action.bytes,
-                              region->offset,
-                              region->buffer == Region::Buffer::input ? "input" : "output", size));
+        return failure(self, fmt::format("{} {} bytes at {} of {} of {} bytes", verb, action.bytes,
+                                         region->offset, name_of(region->buffer), size));
     }
     return {};
   }
@@ -254,7 +311,13 @@ class Executor {
 
   std::span<const std::byte> memory(Port self, const Region& region) const {
     const RankBuffers& rank = buffers_[self.agent];
+    if (region.buffer == Region::Buffer::scratch) return rank.scratch;
     return region.buffer == Region::Buffer::input ? rank.input : rank.output;
+  }
+  std::span<std::byte> writable(Port self, const Region& region) const {
+    const RankBuffers& rank = buffers_[self.agent];
+    if (region.buffer == Region::Buffer::scratch) return rank.scratch;
+    return region.buffer == Region::Buffer::input ? rank.spare_input : rank.output;
   }
   std::size_t stored(std::int64_t bytes) const { return bytes / options_.element_bytes * stored_; }
   std::int64_t unstored(std::size_t size) const {
@@ -270,7 +333,8 @@ class Executor {
   std::mt19937_64 random_;
   std::vector<Stream> streams_;
   std::unordered_map<std::size_t, std::deque<Message>> fifos_;
-  std::deque<std::size_t> ready_;
+  Ready ready_;
+  Spare spare_;
 };
 
 }  // namespace

@@ -76,9 +76,11 @@ class Nvls final : public Schedule {
   }
 
   void loads(const std::function<void(const Load&)>& visit) const override;
+  void alike_loads(const std::function<void(const Load&, int)>& visit) const override;
   std::vector<CriticalStep> critical_path() const override;
 
  private:
+  void visit_channel(int channel, const std::function<void(const Load&)>& visit) const;
   /// Loads of a channel between the heads of islands.
   void visit_tree(int channel, const std::function<void(const Load&)>& visit) const;
   static std::int64_t shorter_buffer(const CollectiveCall& call) {
@@ -173,33 +175,47 @@ class Nvls final : public Schedule {
 };
 
 void Nvls::loads(const std::function<void(const Load&)>& visit) const {
-  for (int c = 0; c < static_cast<int>(channels_.size()); ++c) {
-    const Loops& loops = channels_[c].loops;
-    const std::int64_t slices = loops.slices_in_all();
-    if (slices == 0) continue;
-    const std::int64_t all = block_ > 0 ? loops.share() * layout_.heads() : loops.share();
-    for (int island = 0; island < layout_.islands(); ++island) {
-      for (const int rank : layout_.members(island)) {
-        const std::int64_t messages = slices * layout_.heads();
-        if (reduces_ && !registered_)
-          visit({port(rank, c, Role::scatter), port(rank, c, Role::up), all, messages});
-        if (spreads_ && !registered_)
-          visit({port(rank, c, Role::down), port(rank, c, Role::gather), all, messages});
-      }
-      for (int h = 0; h < layout_.heads(); ++h) {
-        const int agent = layout_.agent(island, h), head = layout_.head(island, h);
-        const std::int64_t bytes = loops.part_bytes(block_ > 0 ? 0 : h);
-        const auto carry = [&](Port from, Port to) { visit({from, to, bytes, slices}); };
-        for (const int rank : layout_.members(island)) {
-          if (reduces_) carry(port(rank, c, Role::up), port(agent, c, Role::up));
-          if (spreads_) carry(port(agent, c, Role::down), port(rank, c, Role::down));
-        }
-        if (reduces_) carry(port(agent, c, Role::up), port(head, c, Role::head_up));
-        if (spreads_) carry(port(head, c, turn(c, island)), port(agent, c, Role::down));
-      }
-    }
-    visit_tree(c, visit);
+  for (int c = 0; c < static_cast<int>(channels_.size()); ++c) visit_channel(c, visit);
+}
+
+void Nvls::alike_loads(const std::function<void(const Load&, int)>& visit) const {
+  const auto is_alike = [&](int a, int b) {
+    const Loops &x = channels_[a].loops, &y = channels_[b].loops;
+    return &tree(a) == &tree(b) && x.share() == y.share() && x.slices_in_all() == y.slices_in_all();
+  };
+  const int channels = static_cast<int>(channels_.size());
+  for (int c = 0, next = 0; c < channels; c = next) {
+    while (next < channels && is_alike(c, next)) ++next;
+    visit_channel(c, [&](const Load& load) { visit(load, next - c); });
   }
+}
+
+void Nvls::visit_channel(int c, const std::function<void(const Load&)>& visit) const {
+  const Loops& loops = channels_[c].loops;
+  const std::int64_t slices = loops.slices_in_all();
+  if (slices == 0) return;
+  const std::int64_t all = block_ > 0 ? loops.share() * layout_.heads() : loops.share();
+  for (int island = 0; island < layout_.islands(); ++island) {
+    for (const int rank : layout_.members(island)) {
+      const std::int64_t messages = slices * layout_.heads();
+      if (reduces_ && !registered_)
+        visit({port(rank, c, Role::scatter), port(rank, c, Role::up), all, messages});
+      if (spreads_ && !registered_)
+        visit({port(rank, c, Role::down), port(rank, c, Role::gather), all, messages});
+    }
+    for (int h = 0; h < layout_.heads(); ++h) {
+      const int agent = layout_.agent(island, h), head = layout_.head(island, h);
+      const std::int64_t bytes = loops.part_bytes(block_ > 0 ? 0 : h);
+      const auto carry = [&](Port from, Port to) { visit({from, to, bytes, slices}); };
+      for (const int rank : layout_.members(island)) {
+        if (reduces_) carry(port(rank, c, Role::up), port(agent, c, Role::up));
+        if (spreads_) carry(port(agent, c, Role::down), port(rank, c, Role::down));
+      }
+      if (reduces_) carry(port(agent, c, Role::up), port(head, c, Role::head_up));
+      if (spreads_) carry(port(head, c, turn(c, island)), port(agent, c, Role::down));
+    }
+  }
+  visit_tree(c, visit);
 }
 
 void Nvls::visit_tree(int c, const std::function<void(const Load&)>& visit) const {

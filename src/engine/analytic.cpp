@@ -51,10 +51,15 @@ class ClosedForm {
   Result<Outcome> run();
 
  private:
-  std::uint32_t stream_id(Port port) const {
-    return static_cast<std::uint32_t>(port.agent) *
-               static_cast<std::uint32_t>(schedule_.streams()) +
-           static_cast<std::uint32_t>(port.stream);
+  /// Numbers a port. Streams that nobody visits take no room.
+  std::uint32_t number_of(Port port) {
+    std::uint32_t& block = block_of_stream_[static_cast<std::size_t>(port.stream)];
+    const auto agents = static_cast<std::uint32_t>(schedule_.agents());
+    if (block == kUnused) {
+      block = static_cast<std::uint32_t>(streams_.size());
+      streams_.resize(streams_.size() + agents);
+    }
+    return block + static_cast<std::uint32_t>(port.agent);
   }
   Result<void> collect();
   /// How many sends (receives) the actions of a port have that have any.
@@ -73,6 +78,8 @@ class ClosedForm {
   const Wiring& wiring_;
   LinkUse links_;
   std::vector<Entry> entries_;
+  static constexpr std::uint32_t kUnused = UINT32_MAX;
+  std::vector<std::uint32_t> block_of_stream_;  ///< where a stream's ports start in streams_
   std::vector<StreamSum> streams_;
   std::vector<double> way_seconds_;  ///< busy time of the busiest link of each way
   std::vector<double> way_rate_;     ///< of one flow among all others, by way
@@ -94,13 +101,12 @@ ClosedForm::Fan ClosedForm::fan(Port port) const {
 }
 
 Result<void> ClosedForm::collect() {
-  streams_.resize(static_cast<std::size_t>(schedule_.agents()) *
-                  static_cast<std::size_t>(schedule_.streams()));
+  block_of_stream_.assign(static_cast<std::size_t>(schedule_.streams()), kUnused);
   std::optional<Error> error;
-  schedule_.loads([&](const Load& load) {
+  schedule_.alike_loads([&](const Load& load, int alike) {
     if (error || load.messages == 0) return;
     if (load.from == load.to) {
-      streams_[stream_id(load.from)].own +=
+      streams_[number_of(load.from)].own +=
           static_cast<double>(load.bytes) / wiring_.own_rate(load.reduces).bytes_per_second();
       return;
     }
@@ -111,8 +117,8 @@ Result<void> ClosedForm::collect() {
     }
     const Connection& c = *connection;
     Entry entry;
-    entry.stream = stream_id(load.from);
-    entry.receiver = stream_id(load.to);
+    entry.stream = number_of(load.from);
+    entry.receiver = number_of(load.to);
     entry.way = links_.way(c.route, c.mover);
     entry.messages = static_cast<double>(load.messages);
     entry.wire_bytes = static_cast<double>(load.bytes) * c.wire_expansion;
@@ -120,7 +126,7 @@ Result<void> ClosedForm::collect() {
     entry.latency = c.latency.seconds();
     entry.credits = c.credits;
     entries_.push_back(entry);
-    links_.add(entry.way, entry.wire_bytes);
+    links_.add(entry.way, entry.wire_bytes * alike);
 
     StreamSum& stream = streams_[entry.stream];
     stream.wire_bytes += entry.wire_bytes;

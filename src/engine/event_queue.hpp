@@ -1,6 +1,7 @@
 // What happens when.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cassert>
@@ -26,6 +27,10 @@ class EventQueue {
     put(event);
   }
 
+  /// About so many are pushed next. Where they crowd into one bucket, that grows once: a large one
+  /// that doubles takes half as much again while it does.
+  void expect(std::size_t count) { expected_ = count; }
+
   /// Goes to the next time at which there is an event: the present one unless pop() has given
   /// all of it. `wanted` tells events that still count from those to forget. kNever when none is
   /// left before `limit`; then the present time stays, and later() is when the next one is.
@@ -40,10 +45,11 @@ class EventQueue {
       std::vector<Event>& bucket = buckets_[first];
       filled_ &= ~(std::uint64_t{1} << first);
       std::size_t kept = 0;
-      std::int64_t earliest = kNever;
+      std::int64_t earliest = kNever, latest = 0;
       for (const Event& event : bucket) {
         if (!wanted(event)) continue;
         if (event.time < earliest) earliest = event.time;
+        if (event.time > latest) latest = event.time;
         bucket[kept++] = event;
       }
       bucket.resize(kept);
@@ -54,6 +60,12 @@ class EventQueue {
         return kNever;
       }
       now_ = earliest;
+      if (earliest == latest) {
+        // All of them are next: a million that end together need no second place.
+        bucket.swap(buckets_[0]);
+        filled_ |= 1;
+        return now_;
+      }
       for (const Event& event : bucket) put(event);
       bucket.clear();
       return now_;
@@ -94,14 +106,20 @@ class EventQueue {
   void put(const Event& event) {
     const auto difference = static_cast<std::uint64_t>(event.time ^ now_);
     const auto bucket = static_cast<std::size_t>(std::bit_width(difference));
-    buckets_[bucket].push_back(event);
+    std::vector<Event>& into = buckets_[bucket];
+    if (into.size() == into.capacity() && into.size() >= kLarge)
+      into.reserve(into.size() + std::max(into.size() / 2, expected_));
+    into.push_back(event);
+    expected_ -= expected_ > 0;
     filled_ |= std::uint64_t{1} << bucket;
   }
+
+  static constexpr std::size_t kLarge = 4096;
 
   std::array<std::vector<Event>, 64> buckets_;  ///< times have 63 bits
   std::uint64_t filled_ = 0;                    ///< which buckets hold something
   std::int64_t now_ = 0, later_ = kNever;
-  std::size_t next_ = 0;
+  std::size_t next_ = 0, expected_ = 0;
 };
 
 }  // namespace isleway

@@ -22,22 +22,26 @@ Fluid::Class Fluid::add_class(std::span<const Usage> uses, double wire_cap) {
   State state;
   state.instant = uses.empty() && std::isinf(wire_cap);
   classes_.push_back(state);
+  started_.push_back(0);
+  if (!std::isinf(wire_cap)) capped_bytes_.resize(classes_.size());
   return solver_.add_class(uses, wire_cap);
 }
 
 void Fluid::reserve(std::size_t classes, std::size_t uses, std::size_t flows) {
   classes_.reserve(classes);
+  started_.reserve(classes);
   flows_.reserve(flows);
   solver_.reserve(classes, uses);
 }
 
-void Fluid::advance(State& state, std::int64_t now) {
+void Fluid::advance(Class c, std::int64_t now) {
+  State& state = classes_[c];
   const std::int64_t passed = now - state.at;
   state.at = now;
   if (passed == 0 || state.rate == 0) return;
   state.served += static_cast<Amount>(state.rate) * passed;
-  if (state.capped)
-    state.capped_bytes +=
+  if (state.capped && c < capped_bytes_.size())
+    capped_bytes_[c] +=
         static_cast<double>(state.rate) * 0x1p-54 * static_cast<double>(passed) * state.count;
 }
 
@@ -56,7 +60,7 @@ std::uint32_t Fluid::meld(std::uint32_t a, std::uint32_t b) {
 
 void Fluid::start(Class c, double wire_bytes, Token token, std::uint32_t copies, std::int64_t now) {
   State& state = classes_[c];
-  advance(state, now);
+  advance(c, now);
   if (state.first == kNone) state.served = 0;
   const auto size = static_cast<std::int64_t>(wire_bytes * (1 << kStartedBits) + 0.5);
   const Flow flow{state.served + (static_cast<Amount>(size) << (kFraction - kStartedBits)), token,
@@ -72,7 +76,7 @@ void Fluid::start(Class c, double wire_bytes, Token token, std::uint32_t copies,
   const std::uint32_t first = state.first == kNone ? id : meld(state.first, id);
   if (first != state.first) mark_stale(c);
   state.first = first;
-  state.started += size * copies;
+  started_[c] += size * copies;
   state.count += copies;
   active_ += copies;
   solver_.set_count(c, state.count);
@@ -103,7 +107,7 @@ void Fluid::pop(State& state) {
 
 void Fluid::finish(Class c, std::int64_t now, std::vector<Token>& tokens) {
   State& state = classes_[c];
-  advance(state, now);
+  advance(c, now);
   const Amount due = state.served + state.rate / 2;
   while (state.first != kNone && flows_[state.first].end <= due) {
     tokens.push_back(flows_[state.first].token);
@@ -119,26 +123,23 @@ void Fluid::left(Class c, std::uint32_t copies) {
   solver_.set_count(c, state.count);
 }
 
-std::span<const Fluid::Prediction> Fluid::settle(std::int64_t now) {
-  predictions_.clear();
+void Fluid::share(std::int64_t now) {
   for (const Class c : solver_.solve()) {
+    advance(c, now);
     State& state = classes_[c];
-    advance(state, now);
     state.rate =
         static_cast<std::int64_t>(std::min(solver_.rate(c) * kPerPicosecond + 0.5, kFastest));
     state.capped = solver_.capped(c);
     mark_stale(c);
   }
-  for (const Class c : stale_) predict(c);
-  stale_.clear();
-  return predictions_;
 }
 
-void Fluid::predict(Class c) {
-  State& state = classes_[c];
+bool Fluid::predict(Prediction& next) {
+  State& state = classes_[next.c];
   state.stale = false;
   state.version = (state.version + 1) & kVersionMask;
-  if (state.first == kNone || state.rate <= 0) return;
+  next.version = state.version;
+  if (state.first == kNone || state.rate <= 0) return false;
   __extension__ typedef unsigned __int128 Unsigned;
   const Amount missing = flows_[state.first].end - state.served - slack(state.rate);
   Unsigned wait = 0;
@@ -146,8 +147,9 @@ void Fluid::predict(Class c) {
     const auto rate = static_cast<std::uint64_t>(state.rate);
     wait = (static_cast<Unsigned>(missing) + (rate - 1)) / rate;
   }
-  if (wait > static_cast<Unsigned>(kLatestTime - state.at)) return;
-  predictions_.push_back({state.at + static_cast<std::int64_t>(wait), c, state.version});
+  if (wait > static_cast<Unsigned>(kLatestTime - state.at)) return false;
+  next.time = state.at + static_cast<std::int64_t>(wait);
+  return true;
 }
 
 void Fluid::append_state(std::int64_t now, std::vector<std::uint64_t>& words) {
@@ -156,7 +158,7 @@ void Fluid::append_state(std::int64_t now, std::vector<std::uint64_t>& words) {
   for (Class c = 0; c < classes_.size(); ++c) {
     State& state = classes_[c];
     if (state.first == kNone) continue;
-    advance(state, now);
+    advance(c, now);
     words.push_back(std::uint64_t{c} << 32 | state.count);
     words.push_back(static_cast<std::uint64_t>(state.rate));
     missing.clear();
@@ -190,7 +192,7 @@ Fluid::Class Fluid::stalled_class() const {
 }
 
 double Fluid::bytes(Class c) const {
-  return static_cast<double>(classes_[c].started) / (1 << kStartedBits);
+  return static_cast<double>(started_[c]) / (1 << kStartedBits);
 }
 
 }  // namespace isleway

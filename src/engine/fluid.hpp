@@ -52,9 +52,17 @@ class Fluid {
   void finish(Class c, std::int64_t now, std::vector<Token>& tokens);
   void left(Class c, std::uint32_t copies);
 
-  /// Shares capacities anew after all starts and ends of `now`. The classes whose next end
-  /// is another than before; valid until the next call.
-  std::span<const Prediction> settle(std::int64_t now);
+  /// Shares capacities anew after all starts and ends of `now`, and hands `take` a prediction for
+  /// each class whose next end is another than before; tells `expect` first how many at most.
+  template <class Expect, class Take>
+  void settle(std::int64_t now, Expect expect, Take take) {
+    share(now);
+    expect(stale_.size());
+    for (const Class c : stale_)
+      if (Prediction next{0, c, 0}; predict(next)) take(next);
+    expect(std::size_t{0});
+    stale_.clear();
+  }
 
   bool idle() const { return active_ == 0; }
   /// A class with flows, for messages about a standstill.
@@ -62,7 +70,7 @@ class Fluid {
 
   /// Of one flow's class: all bytes that were started, and those moved at the class's own cap.
   double bytes(Class c) const;
-  double capped_bytes(Class c) const { return classes_[c].capped_bytes; }
+  double capped_bytes(Class c) const { return c < capped_bytes_.size() ? capped_bytes_[c] : 0; }
   std::size_t class_count() const { return classes_.size(); }
 
   /// What a class moved so far, to be counted again for what is not simulated.
@@ -71,12 +79,13 @@ class Fluid {
     double capped_bytes = 0;
   };
   Moved moved(Class c, std::int64_t now) {
-    advance(classes_[c], now);
-    return {classes_[c].started, classes_[c].capped_bytes};
+    advance(c, now);
+    return {started_[c], capped_bytes(c)};
   }
   void add_moved(Class c, const Moved& since, std::int64_t times) {
-    classes_[c].started += since.started * times;
-    classes_[c].capped_bytes += since.capped_bytes * static_cast<double>(times);
+    started_[c] += since.started * times;
+    if (c < capped_bytes_.size())
+      capped_bytes_[c] += since.capped_bytes * static_cast<double>(times);
   }
   /// Appends what determines all that happens from `now` on, but for the time.
   void append_state(std::int64_t now, std::vector<std::uint64_t>& words);
@@ -93,29 +102,31 @@ class Fluid {
     Token token;
     std::uint32_t child, sibling;
   };
+  /// As small as can be: there may be a million.
   struct State {
     Amount served = 0;
     std::int64_t rate = 0;
-    std::int64_t at = 0;       ///< when `served` was right
-    std::int64_t started = 0;  ///< 1/1024 bytes
-    double capped_bytes = 0;
-    std::uint32_t first = kNone;  ///< of its flows
-    std::uint32_t count = 0;      ///< flows, each as often as it has copies
-    std::uint32_t version = 0;    ///< of the prediction that counts
-    bool instant = false, stale = false, capped = false;
+    std::int64_t at = 0;             ///< when `served` was right
+    std::uint32_t first = kNone;     ///< of its flows
+    std::uint32_t count = 0;         ///< flows, each as often as it has copies
+    std::uint32_t version : 28 = 0;  ///< of the prediction that counts
+    bool instant : 1 = false, stale : 1 = false, capped : 1 = false;
   };
-  static void advance(State& state, std::int64_t now);
+  void advance(Class c, std::int64_t now);
+  void share(std::int64_t now);
   void mark_stale(Class c);
-  void predict(Class c);
+  /// False: no end is in sight.
+  bool predict(Prediction& next);
   std::uint32_t meld(std::uint32_t a, std::uint32_t b);
   void pop(State& state);
 
   MaxMinSolver solver_;
   std::vector<State> classes_;
+  std::vector<std::int64_t> started_;  ///< by class: 1/1024 bytes
+  std::vector<double> capped_bytes_;   ///< by class, up to the last that has a cap
   std::vector<Flow> flows_;
   std::uint32_t free_ = kNone;  ///< flows that ended, joined by `sibling`
   std::vector<Class> stale_;
-  std::vector<Prediction> predictions_;
   std::vector<std::uint32_t> melding_;
   std::size_t active_ = 0;
 };

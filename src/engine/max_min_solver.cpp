@@ -12,6 +12,14 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // counts as one that can fill up.
 constexpr double kDriftMargin = 1 - 1e-6;
 
+/// Empties a list that is only used meanwhile. One that a change of nearly everything has made
+/// large gives its memory back: that costs nothing beside such a change.
+void forget(std::vector<std::uint32_t>& list) {
+  constexpr std::size_t kKept = std::size_t{1} << 18;
+  if (list.capacity() > kKept) std::vector<std::uint32_t>().swap(list);
+  else list.clear();
+}
+
 }  // namespace
 
 double quantised_weight(double weight) {
@@ -26,16 +34,17 @@ std::uint32_t MaxMinSolver::add_resource(double capacity) {
 }
 
 std::uint32_t MaxMinSolver::add_class(std::span<const Usage> uses, double cap) {
-  for (const Usage& use : uses)
-    if (use.weight > 0) uses_.push_back({use.resource, 0, quantised_weight(use.weight)});
+  for (const Usage& use : uses) {
+    if (use.weight <= 0) continue;
+    uses_.push_back({use.resource, 0});
+    weight_.push_back(quantised_weight(use.weight));
+  }
   first_use_.push_back(static_cast<std::uint32_t>(uses_.size()));
   count_.push_back(0);
   solved_count_.push_back(0);
   cap_.push_back(cap);
   rate_.push_back(0);
-  new_rate_.push_back(0);
   held_by_.push_back(kNobody);
-  new_held_by_.push_back(kNobody);
   class_state_.push_back(0);
   return static_cast<std::uint32_t>(count_.size() - 1);
 }
@@ -44,11 +53,8 @@ void MaxMinSolver::reserve(std::size_t classes, std::size_t uses) {
   first_use_.reserve(classes + 1);
   count_.reserve(classes);
   solved_count_.reserve(classes);
-  cap_.reserve(classes);
   rate_.reserve(classes);
-  new_rate_.reserve(classes);
   held_by_.reserve(classes);
-  new_held_by_.reserve(classes);
   class_state_.reserve(classes);
   uses_.reserve(uses);
 }
@@ -81,7 +87,7 @@ void MaxMinSolver::apply_change(std::uint32_t flow_class) {
     if (old == 0) make_way(use.resource);
     Resource& resource = resources_[use.resource];
     auto& members = members_[use.resource];
-    if (!uncapped) resource.demand += use.weight * cap * (static_cast<double>(count) - old);
+    if (!uncapped) resource.demand += weight_[u] * cap * (static_cast<double>(count) - old);
     if (old == 0) {
       use.position = static_cast<std::uint32_t>(members.size());
       members.push_back({flow_class, u});
@@ -137,10 +143,10 @@ void MaxMinSolver::set_rate(std::uint32_t flow_class, double rate, std::uint32_t
 bool MaxMinSolver::solve_alone(std::uint32_t flow_class) {
   double rate = cap_[flow_class];
   std::uint32_t held_by = kNobody;
-  for (const Use& use : uses(flow_class)) {
-    const std::uint32_t r = use.resource;
+  for (std::uint32_t u = first_use_[flow_class]; u < first_use_[flow_class + 1]; ++u) {
+    const std::uint32_t r = uses_[u].resource;
     if (members_[r].size() == 1) {
-      const double full_at = resources_[r].capacity / (use.weight * count_[flow_class]);
+      const double full_at = resources_[r].capacity / (weight_[u] * count_[flow_class]);
       if (full_at >= rate) continue;
       rate = full_at;
       held_by = r;
@@ -181,7 +187,7 @@ void MaxMinSolver::collect_changed() {
   touched_.clear();
   for (const std::uint32_t c : changed_classes_)
     class_state_[c] &= static_cast<std::uint8_t>(~kAlone);
-  changed_classes_.clear();
+  forget(changed_classes_);
 }
 
 void MaxMinSolver::collect_reached() {
@@ -204,8 +210,6 @@ void MaxMinSolver::open(std::uint32_t flow_class) {
   const bool again = class_state_[flow_class] & kCollected;
   const double limit = again ? cap_[flow_class] : rate_[flow_class];
   if (std::isfinite(limit)) stops_.push_back({limit, flow_class, true});
-  new_rate_[flow_class] = limit;
-  new_held_by_[flow_class] = kNobody;
 }
 
 void MaxMinSolver::open_all() {
@@ -218,7 +222,7 @@ void MaxMinSolver::open_all() {
     resource.open_weight = resource.frozen_weight = 0;
     resource.open_classes = static_cast<std::uint32_t>(members_[r].size());
     for (const Member& member : members_[r]) {
-      resource.open_weight += uses_[member.use].weight * count_[member.flow_class];
+      resource.open_weight += weight_[member.use] * count_[member.flow_class];
       open(member.flow_class);
     }
     if (resource.open_classes > 0)
@@ -258,17 +262,14 @@ void MaxMinSolver::take_stops(double level) {
 void MaxMinSolver::freeze(std::uint32_t flow_class, double rate, std::uint32_t held_by) {
   if (!(class_state_[flow_class] & kOpen)) return;
   class_state_[flow_class] &= static_cast<std::uint8_t>(~kOpen);
-  if (class_state_[flow_class] & kCollected) {
-    new_rate_[flow_class] = rate;
-    new_held_by_[flow_class] = held_by;
-  } else if (rate < rate_[flow_class]) {
-    wronged_.push_back(flow_class);
-  }
-  for (const Use& use : uses(flow_class)) {
-    if (!(resource_state_[use.resource] & kCollected)) continue;
-    Resource& resource = resources_[use.resource];
-    if (resource.frozen_weight == 0) eased_.push_back(use.resource);
-    resource.frozen_weight += use.weight * count_[flow_class];
+  if (class_state_[flow_class] & kCollected) set_rate(flow_class, rate, held_by);
+  else if (rate < rate_[flow_class]) wronged_.push_back(flow_class);
+  for (std::uint32_t u = first_use_[flow_class]; u < first_use_[flow_class + 1]; ++u) {
+    const std::uint32_t r = uses_[u].resource;
+    if (!(resource_state_[r] & kCollected)) continue;
+    Resource& resource = resources_[r];
+    if (resource.frozen_weight == 0) eased_.push_back(r);
+    resource.frozen_weight += weight_[u] * count_[flow_class];
     --resource.open_classes;
   }
 }
@@ -296,11 +297,11 @@ void MaxMinSolver::fill() {
 void MaxMinSolver::finish() {
   constexpr auto kOff = static_cast<std::uint8_t>(~(kCollected | kOpen));
   for (const std::uint32_t c : component_) {
+    if (class_state_[c] & kOpen) set_rate(c, cap_[c], kNobody);  // nothing stopped it
     class_state_[c] &= kOff;
-    set_rate(c, new_rate_[c], new_held_by_[c]);
   }
   for (const std::uint32_t r : component_resources_) resource_state_[r] &= kOff;
-  component_.clear();
+  forget(component_);
   component_resources_.clear();
   reached_ = reached_resources_ = 0;
 }

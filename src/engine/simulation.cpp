@@ -29,8 +29,9 @@ Result<void> Simulation::run() {
       if (!this->counts(*event)) continue;
       if (!handle(*event)) return tl::unexpected(*error_);
     }
-    for (const Fluid::Prediction& p : fluid_.settle(now_))
-      at(p.time, Event::flow_end, p.c, p.version);
+    fluid_.settle(
+        now_, [this](std::size_t count) { queue_.expect(count); },
+        [this](const Fluid::Prediction& p) { at(p.time, Event::flow_end, p.c, p.version); });
     if (period_) look_for_period();
   }
   if (!fluid_.idle() || jobs_left_ > 0) return tl::unexpected(standstill());

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "isleway/collective.hpp"
+#include "isleway/collective/program.hpp"
 #include "isleway/core.hpp"
 
 namespace isleway::nccl {
@@ -15,6 +16,46 @@ bool small_enough_to_check(const CollectiveCall& call) {
   const std::int64_t buffers = call.size.input_bytes(call.collective, call.ranks) +
                                call.size.output_bytes(call.collective, call.ranks);
   return buffers / call.size.element_bytes <= kCheckMemory / 8 / call.ranks;
+}
+
+/// A call and how it is done; the wiring depends on whether it is in place.
+struct Planned {
+  CollectiveCall call;
+  Decision decision;
+  std::unique_ptr<Schedule> schedule;
+  std::function<std::unique_ptr<Wiring>(const CollectiveCall&)> wiring;
+};
+
+Result<Planned> plan_choice(const Communicator& communicator, const BenchCall& call,
+                            const CollectiveCall& collective) {
+  const auto decision = communicator.decide(collective, call.algorithm, call.protocol);
+  if (!decision) return tl::unexpected(decision.error());
+  auto schedule = communicator.schedule(collective, *decision);
+  if (!schedule) return tl::unexpected(schedule.error());
+  return Planned{collective, *decision, *std::move(schedule),
+                 [&communicator, decision = *decision](const CollectiveCall& c) {
+                   return communicator.wiring(c, decision);
+                 }};
+}
+
+Result<Planned> plan_program(const Communicator& communicator, const formats::Algorithm& program,
+                             const CollectiveCall& collective) {
+  const auto decision = communicator.program_decision(program);
+  if (!decision) return tl::unexpected(decision.error());
+  auto schedule = make_program(program, collective, decision->chunking.slice_bytes);
+  if (!schedule) return tl::unexpected(schedule.error());
+  return Planned{collective, *decision, *std::move(schedule),
+                 [&communicator, &program, decision = *decision](const CollectiveCall& c) {
+                   return communicator.program_wiring(program, c, decision);
+                 }};
+}
+
+BenchSize size_of(const BenchCall& call, std::int64_t bytes, int ranks) {
+  const BenchSize size = bench_size(call.collective, bytes, call.type.bytes, ranks);
+  if (call.program == nullptr) return size;
+  if (size.bytes == 0) return size;
+  const std::int64_t rounded = program_size(*call.program, size.bytes);
+  return {rounded, rounded / (size.bytes / size.count)};  // whole elements, as chunks are
 }
 
 void name_bottleneck(const Fabric& fabric, const Outcome& outcome, BenchRow& row) {
@@ -79,42 +120,45 @@ Result<BenchRow> bench(const Fabric& fabric, const Communicator& communicator, c
                        const BenchCall& call, std::int64_t bytes) {
   BenchRow row;
   const int ranks = communicator.ranks();
-  row.size = bench_size(call.collective, bytes, call.type.bytes, ranks);
+  row.size = size_of(call, bytes, ranks);
   if (row.size.bytes == 0) return row;
 
   CollectiveCall collective{call.collective, {row.size.bytes, call.type.bytes}, ranks, call.root};
-  const auto decision = communicator.decide(collective, call.algorithm, call.protocol);
-  if (!decision) return tl::unexpected(decision.error());
-  row.decision = *decision;
-  const auto schedule = communicator.schedule(collective, *decision);
-  if (!schedule) return tl::unexpected(schedule.error());
+  auto planned = call.program != nullptr ? plan_program(communicator, *call.program, collective)
+                                         : plan_choice(communicator, call, collective);
+  if (!planned) return tl::unexpected(planned.error());
+  const Decision& decision = planned->decision;
+  row.decision = decision;
+  const bool in_place = call.program != nullptr && call.program->in_place;
+  if (call.program != nullptr) row.program = call.program->name;
   if (call.check && small_enough_to_check(collective)) {
-    if (auto right = check_schedule(collective, **schedule); !right)
+    if (auto right = check_schedule(collective, *planned->schedule, in_place); !right)
       return tl::unexpected(right.error());
     row.checked = true;
   }
   const auto run = [&] {
-    const auto wiring = communicator.wiring(collective, *decision);
-    return engine.run(fabric, **schedule, ChangedWiring(*wiring, call.repricing));
+    const auto wiring = planned->wiring(collective);
+    return engine.run(fabric, *planned->schedule, ChangedWiring(*wiring, call.repricing));
   };
   const auto speed_of = [&](const Outcome& outcome) {
     BenchSpeed speed;
     speed.time =
-        average_time(call_times(communicator, collective, *decision, outcome), call.iterations);
+        average_time(call_times(communicator, collective, decision, outcome), call.iterations);
     if (speed.time <= Time()) return speed;
     speed.algbw_GBs = rate_of(Bytes(row.size.bytes), speed.time).GBs();
     speed.busbw_GBs = speed.algbw_GBs * bus_factor(call.collective, ranks);
     return speed;
   };
+  collective.in_place = in_place;
   const auto outcome = run();
   if (!outcome) return tl::unexpected(outcome.error());
   static_cast<BenchSpeed&>(row) = row.in_place = speed_of(*outcome);
   name_bottleneck(fabric, *outcome, row);
-  if (!call.in_place || !differs_in_place(call.collective)) return row;
+  if (call.program != nullptr || !call.in_place || !differs_in_place(call.collective)) return row;
   collective.in_place = true;
-  const auto in_place = run();
-  if (!in_place) return tl::unexpected(in_place.error());
-  row.in_place = speed_of(*in_place);
+  const auto again = run();
+  if (!again) return tl::unexpected(again.error());
+  row.in_place = speed_of(*again);
   return row;
 }
 

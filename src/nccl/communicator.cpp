@@ -6,8 +6,10 @@
 #include <cmath>
 
 #include "isleway/collective/network_tree.hpp"
+#include "isleway/formats/algorithm.hpp"
 #include "nccl/measured.hpp"
 #include "nccl/point_to_point.hpp"
+#include "nccl/program_wiring.hpp"
 #include "nccl/tuner_input.hpp"
 #include "nccl/wiring.hpp"
 
@@ -55,11 +57,17 @@ class SearchedCommunicator final : public Communicator {
                                              const Decision& decision) const override;
   std::unique_ptr<Wiring> wiring(const CollectiveCall& call,
                                  const Decision& decision) const override {
-    return std::make_unique<NcclWiring>(NcclWiring::Context{fabric_, graphs_, settings_, timing_},
-                                        call, decision);
+    return std::make_unique<NcclWiring>(context(), call, decision);
+  }
+  Result<Decision> program_decision(const formats::Algorithm& algorithm) const override;
+  std::unique_ptr<Wiring> program_wiring(const formats::Algorithm& algorithm,
+                                         const CollectiveCall& call,
+                                         const Decision& decision) const override {
+    return std::make_unique<ProgramWiring>(context(), call, decision, algorithm.one_sided);
   }
 
  private:
+  NcclWiring::Context context() const { return {fabric_, graphs_, settings_, timing_}; }
   /// That the busiest rank sends to or receives from.
   static int peers(const CollectiveCall& call) {
     return call.collective == Collective::sendrecv ? 1 : call.ranks;
@@ -132,6 +140,20 @@ Decision SearchedCommunicator::decide_peers(const CollectiveCall& call) const {
   decision.protocol = plan.protocol;
   decision.channels = plan.channels;
   decision.chunking = plan.chunking;
+  return decision;
+}
+
+/// Of a connection's buffer, messages take a quarter with the Simple protocol, else a slot.
+Result<Decision> SearchedCommunicator::program_decision(const formats::Algorithm& algorithm) const {
+  const auto protocol = parse_protocol(algorithm.protocol);
+  if (!protocol) return tl::unexpected(protocol.error());
+  Decision decision;
+  decision.algorithm = Algorithm::p2p;
+  decision.protocol = *protocol;
+  decision.channels = algorithm.channels;
+  const std::int64_t slots = *protocol == Protocol::simple ? kSlots / 4 : 1;
+  const std::int64_t bytes = slots * slot_bytes(tuner_.input(), settings_, *protocol);
+  decision.chunking.chunk_bytes = decision.chunking.slice_bytes = std::max<std::int64_t>(16, bytes);
   return decision;
 }
 

@@ -67,10 +67,17 @@ int NcclWiring::rank_of(int agent) const {
 }
 
 bool NcclWiring::is_network_switch(int agent) const {
-  const bool nvls = algorithm_ == Algorithm::nvls || algorithm_ == Algorithm::nvls_tree;
+  // Algorithms from files know no switch but those of NVLink; NCCL's sends and receives none.
+  const bool nvls = algorithm_ == Algorithm::nvls || algorithm_ == Algorithm::nvls_tree ||
+                    algorithm_ == Algorithm::p2p;
   const Graphs& graphs = context_.graphs;
   const std::size_t nvswitches = nvls ? graphs.nodes.size() * std::max(1, graphs.nvls.channels) : 0;
   return agent >= graphs.ranks() + static_cast<int>(nvswitches);
+}
+
+int NcclWiring::first_nvswitch(int rank) const {
+  const Graphs& graphs = context_.graphs;
+  return graphs.ranks() + graphs.node_of_rank[rank] * std::max(1, graphs.nvls.channels);
 }
 
 int NcclWiring::graph_channel(Port port) const {
@@ -160,7 +167,13 @@ Connection NcclWiring::connection(Port from, Port to) const {
   const bool leaves = is_network_switch(from.agent) != is_network_switch(to.agent);
   const bool inside = !leaves && routes_.same_node(rank_of(from.agent), rank_of(to.agent));
   const int channel = inside ? 0 : graph_channel(from);
-  const Way& way = this->way({from.agent, to.agent, channel});
+  Key key{from.agent, to.agent, channel};
+  // A GPU has one way to the switches of its node, whichever head they act for.
+  if (to_or_from_switch && !leaves) {
+    int& nvswitch = is_switch(to.agent) ? key.to : key.from;
+    nvswitch = first_nvswitch(rank_of(nvswitch));
+  }
+  const Way& way = this->way(key);
   connection.route = &way.route;
   const auto transport = static_cast<std::size_t>(way.transport);
   connection.latency = timing.hop[transport];

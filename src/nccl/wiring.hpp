@@ -1,7 +1,7 @@
 // The price of each connection of a call: way, protocol, threads, buffers.
 #pragma once
 
-#include <map>
+#include <unordered_map>
 
 #include "isleway/engine.hpp"
 #include "nccl/connect.hpp"
@@ -28,7 +28,15 @@ class NcclWiring final : public Wiring {
  private:
   struct Key {
     int from, to, channel;
-    friend auto operator<=>(const Key&, const Key&) = default;
+    friend bool operator==(const Key&, const Key&) = default;
+  };
+  struct KeyHash {
+    std::size_t operator()(const Key& key) const noexcept {
+      constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15;
+      const auto pair = (std::uint64_t(std::uint32_t(key.from)) << 32) | std::uint32_t(key.to);
+      const std::uint64_t mixed = (pair + std::uint64_t(key.channel) * kGolden) * kGolden;
+      return mixed ^ (mixed >> 32);
+    }
   };
   /// Which channel of the graph a stream belongs to, as far as it decides about ports.
   int graph_channel(Port port) const;
@@ -39,6 +47,8 @@ class NcclWiring final : public Wiring {
   int rank_of(int agent) const;
   int network_peers(const CollectiveCall& call) const;
   bool is_switch(int agent) const { return agent >= context_.graphs.ranks(); }
+  /// The agent that acts for the first head of a rank's node.
+  int first_nvswitch(int rank) const;
   /// A switch of the network; NVSwitches, where there are any, come before.
   bool is_network_switch(int agent) const;
 
@@ -53,7 +63,7 @@ class NcclWiring final : public Wiring {
   bool in_place_;
   bool rotates_;  ///< all ranks do the same at the same time
   /// Found when first asked for: a schedule names the same connections again and again.
-  mutable std::map<Key, Way> ways_;
+  mutable std::unordered_map<Key, Way, KeyHash> ways_;
 };
 
 }  // namespace isleway::nccl

@@ -32,7 +32,9 @@ Json row_json(const BenchRun& run, const nccl::BenchRow& row) {
   json["in_place_time_us"] = rounded(row.in_place.time.us(), 6);
   json["in_place_busbw_GBs"] = rounded(row.in_place.busbw_GBs, 4);
   const auto& decision = row.decision;
-  json["algorithm"] = decision ? Json(name_of(decision->algorithm)) : Json();
+  json["algorithm"] = !row.program.empty() ? Json(row.program)
+                      : decision           ? Json(name_of(decision->algorithm))
+                                           : Json();
   json["protocol"] = decision ? Json(name_of(decision->protocol)) : Json();
   json["channels"] = decision ? Json(decision->channels) : Json();
   json["nccl_estimate_us"] = decision ? Json(rounded(decision->estimate.us(), 4)) : Json();

@@ -57,11 +57,9 @@ std::string article(const check::Finding& finding) {
   }
   text += "<dl>";
   for (const Paragraph& paragraph : paragraphs_of(finding)) {
-    const bool is_link =
-        paragraph.text.starts_with("https://") && paragraph.text.find(' ') == std::string::npos;
     const std::string body = escape_markup(paragraph.text);
     text += fmt::format("<dt>{}</dt><dd>{}</dd>", paragraph.label,
-                        is_link ? fmt::format("<a href=\"{0}\">{0}</a>", body) : body);
+                        is_link(paragraph) ? fmt::format("<a href=\"{0}\">{0}</a>", body) : body);
   }
   return text + "</dl></article>\n";
 }

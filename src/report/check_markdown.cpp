@@ -46,7 +46,8 @@ std::string check_markdown(const check::Report& report) {
       text += escaped(nodes) + "\n\n";
     text += code_block(finding);
     for (const Paragraph& paragraph : paragraphs_of(finding))
-      text += fmt::format("- **{}**: {}\n", paragraph.label, escaped(paragraph.text));
+      text += fmt::format("- **{}**: {}\n", paragraph.label,
+                          is_link(paragraph) ? paragraph.text : escaped(paragraph.text));
     text += fmt::format("- **rule**: `{}`\n\n", finding.rule);
   }
   std::string good;

@@ -91,4 +91,8 @@ std::vector<Paragraph> paragraphs_of(const check::Finding& finding) {
   return paragraphs;
 }
 
+bool is_link(const Paragraph& paragraph) {
+  return paragraph.text.starts_with("https://") && paragraph.text.find(' ') == std::string::npos;
+}
+
 }  // namespace isleway::report

@@ -28,5 +28,7 @@ struct Paragraph {
   std::string text;
 };
 std::vector<Paragraph> paragraphs_of(const check::Finding& finding);
+/// Nothing but an address, which no form may escape.
+bool is_link(const Paragraph& paragraph);
 
 }  // namespace isleway::report

@@ -93,7 +93,10 @@ std::string extra_cells(const nccl::BenchRow& row, ExtraColumns extra) {
     text += decision ? "  " + fitted(decision->estimate.us(), 7) : fmt::format(" {:>8}", "-");
   if (extra.choices) {
     text +=
-        fmt::format("  {:9}  {:6}  {:>3}  {}", decision ? name_of(decision->algorithm) : "-",
+        fmt::format("  {:9}  {:6}  {:>3}  {}",
+                    !row.program.empty() ? row.program
+                    : decision           ? name_of(decision->algorithm)
+                                         : "-",
                     decision ? name_of(decision->protocol) : "-", decision ? decision->channels : 0,
                     row.bottleneck.empty()  ? "-"
                     : row.limited_by_sender ? row.bottleneck + " (sender)"

@@ -142,6 +142,9 @@ TEST(CudaDriverWork, DevicesAreAskedAbout) {
     EXPECT_EQ(call("cuGetErrorString", 214, &text), kSuccess);
     EXPECT_STREQ(text, "uncorrectable ECC error encountered");
     EXPECT_EQ(call("cuGetErrorString", 98765, &text), kInvalidValue);
+    const void* table = &text;
+    EXPECT_EQ(call("cuGetExportTable", &table, static_cast<const void*>(uuid)), 801);
+    EXPECT_EQ(table, nullptr);
     void* function = nullptr;
     EXPECT_EQ(call("cuGetProcAddress", "cuCtxSynchronize", &function, 13000, 0ul), kSuccess);
     EXPECT_EQ(function, ::dlsym(RTLD_DEFAULT, "cuCtxSynchronize_v2"));

@@ -12,7 +12,7 @@ endforeach()
 list(REMOVE_DUPLICATES words)
 
 set(missing "")
-foreach(library libcudart.so.12 libcudart.so.13 libcuda.so.1 libnccl.so.2)
+foreach(library libcudart.so.12 libcudart.so.13 libcuda.so.1 libnccl.so.2 libnvidia-ml.so.1)
   execute_process(COMMAND ${NM} -D --defined-only ${FOLDER}/${library}
     OUTPUT_VARIABLE symbols RESULT_VARIABLE failed)
   if(failed)

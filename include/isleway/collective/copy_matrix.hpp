@@ -40,4 +40,9 @@ Result<CopyMatrices> copy_matrices(const Fabric& fabric, const Parts& parts,
 Result<HostCopies> host_copies(const Fabric& fabric, const Parts& parts,
                                const CopyOptions& options = {});
 
+/// GB/s of two GPUs' copies to one another at the same time, over peer access where there is
+/// any: one cell of `bidirectional_GBs`, for who looks on with a recorder. Error: no way.
+Result<double> exchange_rate(const Fabric& fabric, const Parts& parts, GpuId a, GpuId b,
+                             const CopyOptions& options = {});
+
 }  // namespace isleway

@@ -15,6 +15,9 @@ namespace isleway {
 struct RankBuffers {
   std::span<const std::byte> input;
   std::span<std::byte> output;
+  std::span<std::byte> scratch = {};
+  /// The input again, where the schedule may overwrite it.
+  std::span<std::byte> spare_input = {};
 };
 
 /// into = into (+) from, element by element; both have the same length.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -28,6 +29,25 @@ std::vector<double> max_min_rates(std::span<const double> capacity,
 
 /// The weight as MaxMinSolver has it: a whole number of 2^-32.
 double quantised_weight(double weight);
+
+/// A number for each of many, which takes no memory as long as all are the usual one.
+class MostlyUsual {
+ public:
+  explicit MostlyUsual(double usual) : usual_(usual) {}
+  double operator[](std::size_t i) const { return values_.empty() ? usual_ : values_[i]; }
+  void push_back(double value) {
+    if (!values_.empty() || value != usual_) {
+      values_.resize(size_, usual_);
+      values_.push_back(value);
+    }
+    ++size_;
+  }
+
+ private:
+  double usual_;
+  std::size_t size_ = 0;
+  std::vector<double> values_;
+};
 
 /// Max-min fair rates that follow a changing set of flows.
 ///
@@ -85,7 +105,6 @@ class MaxMinSolver {
   struct Use {
     std::uint32_t resource;
     std::uint32_t position;  ///< of the class in the resource's list while it has flows
-    double weight;
   };
   struct Member {
     std::uint32_t flow_class;
@@ -133,11 +152,13 @@ class MaxMinSolver {
   // By class.
   std::vector<std::uint32_t> first_use_{0};  ///< one more entry than classes
   std::vector<std::uint32_t> count_, solved_count_;
-  std::vector<double> cap_, rate_, new_rate_;
+  MostlyUsual cap_{std::numeric_limits<double>::infinity()};
+  std::vector<double> rate_;
   /// The resource that holds it back; kNobody: its own cap.
-  std::vector<std::uint32_t> held_by_, new_held_by_;
+  std::vector<std::uint32_t> held_by_;
   std::vector<std::uint8_t> class_state_;
   std::vector<Use> uses_;
+  MostlyUsual weight_{1};  ///< by use
 
   // By resource.
   std::vector<Resource> resources_;

@@ -25,10 +25,10 @@ struct Port {
   friend auto operator<=>(Port, Port) = default;
 };
 
-/// Part of a rank's user buffer, in bytes. In-place calls make `input` and `output` views
-/// of the same memory; the schedule does not change.
+/// Part of a rank's user buffer, in bytes, or of memory that a schedule has for itself. In-place
+/// calls make `input` and `output` views of the same memory; the schedule does not change.
 struct Region {
-  enum class Buffer : std::uint8_t { none, input, output };
+  enum class Buffer : std::uint8_t { none, input, output, scratch };
   Buffer buffer = Buffer::none;
   std::int64_t offset = 0;
 };
@@ -56,8 +56,12 @@ struct Action {
 
 /// The action moves a rank's own data into its result, which no other rank needs or gave all
 /// of: it copies in passing, or reduces what has gone all the way. Threads do that besides
-/// sending.
+/// sending. So do copies from one place of its memory to another that go no further.
 inline bool serves_itself(const Action& action) {
+  using Buffer = Region::Buffer;
+  if (action.source.buffer == Buffer::scratch || action.store.buffer == Buffer::scratch)
+    return action.source.buffer != Buffer::none && action.store.buffer != Buffer::none &&
+           action.recv.empty() && action.send.empty();
   return action.source.buffer == Region::Buffer::input &&
          action.store.buffer == Region::Buffer::output &&
          (action.recv.empty() || action.send.empty());
@@ -117,6 +121,10 @@ class Schedule {
   /// Ranks plus agents in the network.
   virtual int agents() const { return ranks(); }
   virtual int streams() const = 0;
+  /// Memory that a rank needs beside the user's.
+  virtual std::int64_t scratch_bytes([[maybe_unused]] int rank) const { return 0; }
+  /// Partial results are stored in the user's buffers, the input too, before the final ones.
+  virtual bool reuses_buffers() const { return false; }
 
   virtual std::int64_t action_count(Port port) const = 0;
   /// Fills `out` (cleared first) with action k of a stream, 0 <= k < action_count.
@@ -125,6 +133,13 @@ class Schedule {
   /// Visits every connection once. The default walks all actions; rules that know better
   /// override it.
   virtual void loads(const std::function<void(const Load&)>& visit) const;
+
+  /// As loads(), but of `alike` channels that carry the same between the same agents only one is
+  /// visited. It stands for the others where a connection's way and price depend on its agents
+  /// alone; schedules for which they may not visit each with 1.
+  virtual void alike_loads(const std::function<void(const Load&, int alike)>& visit) const {
+    loads([&](const Load& load) { visit(load, 1); });
+  }
 
   /// Ports of equal role have equal programs once each peer is named by its place in peers():
   /// the same number of actions, and in each the same bytes, the same peers, and the same

@@ -1,6 +1,7 @@
 // Who may send: a receiver's buffer, as credits or as pause frames.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 namespace isleway::link {
@@ -15,11 +16,15 @@ class Gate {
     std::int64_t limit_bytes = 0;    ///< of buffer
     std::int64_t limit_packets = 0;  ///< header credits; 0: no such limit
     std::int64_t resume_bytes = -1;  ///< PFC: XON; below 0: credits
+    /// What is longer leaves the buffer while it still comes in, and never fills more of it than
+    /// this; 0: no such limit.
+    std::int64_t most_at_once = 0;
   };
   explicit Gate(Rules rules) : rules_(rules) {}
   Gate() = default;
 
   bool open(std::int64_t bytes, std::int64_t packets) {
+    bytes = filled_by(bytes);
     if (paused_) {
       if (used_bytes_ > rules_.resume_bytes) return false;
       paused_ = false;
@@ -36,17 +41,21 @@ class Gate {
     return false;
   }
   void sent(std::int64_t bytes, std::int64_t packets) {
-    used_bytes_ += bytes;
+    used_bytes_ += filled_by(bytes);
     used_packets_ += packets;
   }
   void returned(std::int64_t bytes, std::int64_t packets) {
-    used_bytes_ -= bytes;
+    used_bytes_ -= filled_by(bytes);
     used_packets_ -= packets;
   }
   std::int64_t used_bytes() const { return used_bytes_; }
   std::uint64_t pauses() const { return pauses_; }
 
  private:
+  std::int64_t filled_by(std::int64_t bytes) const {
+    return rules_.most_at_once > 0 ? std::min(bytes, rules_.most_at_once) : bytes;
+  }
+
   Rules rules_;
   std::int64_t used_bytes_ = 0, used_packets_ = 0;
   std::uint64_t pauses_ = 0;

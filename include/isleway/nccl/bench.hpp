@@ -67,6 +67,8 @@ struct BenchCall {
   int iterations = 20;       ///< calls one after the other, of which nccl-tests prints the average
   bool in_place = false;     ///< also time it in place; else the row has the same twice
   Repricing repricing = {};  ///< for what-ifs: other prices than the machine has
+  /// Instead of what NCCL would choose; of this collective. Sizes are rounded to its chunks.
+  const formats::Algorithm* program = nullptr;
 };
 
 struct BenchSpeed {
@@ -96,6 +98,7 @@ struct BenchRow : BenchSpeed {
   BenchSpeed in_place;
   /// Nothing for a size of 0, for which NCCL does nothing.
   std::optional<Decision> decision;
+  std::string program;                  ///< the file's algorithm by name, where one was given
   std::optional<LinkLoad> busiest;      ///< link; nothing where none was used
   std::string bottleneck;               ///< that link by name, or empty
   double latency_share = 0;             ///< of the time: latency and overhead, 0 to 1

@@ -10,6 +10,10 @@
 #include "isleway/collective.hpp"
 #include "isleway/engine.hpp"
 
+namespace isleway::formats {
+struct Algorithm;
+}
+
 namespace isleway::nccl {
 
 /// In the order in which NCCL compares them; the order breaks ties.
@@ -108,6 +112,12 @@ class Communicator {
                                                      const Decision& decision) const = 0;
   virtual std::unique_ptr<Wiring> wiring(const CollectiveCall& call,
                                          const Decision& decision) const = 0;
+  /// Of an algorithm that a file holds, run as MSCCL and MSCCL++ would: its protocol, and the
+  /// largest message. Error: a protocol that is not known.
+  virtual Result<Decision> program_decision(const formats::Algorithm& algorithm) const = 0;
+  virtual std::unique_ptr<Wiring> program_wiring(const formats::Algorithm& algorithm,
+                                                 const CollectiveCall& call,
+                                                 const Decision& decision) const = 0;
   /// Of machines of this kind; nothing where no measurement stands behind the times.
   virtual std::optional<MeasuredRange> measured() const = 0;
   /// What the host does for a call before the next one can be launched: a process that calls

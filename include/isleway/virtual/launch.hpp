@@ -21,5 +21,7 @@ Result<RunEnd> run_program(World& world, const std::vector<std::string>& command
 /// Whether the file is a program with GPU code that has the CUDA runtime inside, where no library
 /// can take its place.
 bool has_static_cudart(const std::string& file);
+/// What to say of such a program, and how it is built otherwise.
+Error static_cudart_error(const std::string& program);
 
 }  // namespace isleway::vgpu

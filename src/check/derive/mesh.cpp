@@ -95,9 +95,11 @@ class MeshJudge {
     for (const auto& [a, b] : shape_.missing) {
       const int links = matrix_.links(a, b);
       if (matrix_.widest(a) < width || matrix_.widest(b) < width) continue;
+      const Signal* cell = matrix_.cell(a, b) ? matrix_.cell(a, b) : matrix_.cell(b, a);
+      if (!cell) continue;  // its row was cut off
       Derived fact{
           {"mesh.pair_low", matrix_.subject(a), matrix_.subject(b), double(links), "", {}, ""},
-          {matrix_.cell(a, b)},
+          {cell},
           {{"width", std::to_string(width)}}};
       node_.add(std::move(fact));
     }

@@ -120,10 +120,22 @@ void judge_rates(NodeFacts& node, const Shown& shown, const Product& product) {
   }
 }
 
-void judge(NodeFacts& node, const Shown& shown) {
+/// The most links that any GPU of the node has up.
+int most_up(const NodeFacts& node) {
+  double most = 0;
+  for (const Fact& fact : node.named("nvlink.active"))
+    most = std::max(most, number_of(*fact.signal));
+  return static_cast<int>(most);
+}
+
+void judge(NodeFacts& node, const Shown& shown, int most) {
   const Product* product = node.product_of(shown.active->subject);
   if (!product) {
-    if (shown.up > 0 && shown.down.empty())
+    if (shown.up > 0 && shown.up < most) {
+      Derived fact = about(shown, "links.below_sisters", nullptr, most - shown.up);
+      fact.words.emplace_back("most", std::to_string(most));
+      node.add(std::move(fact));
+    } else if (shown.up > 0 && shown.down.empty())
       node.add(about(shown, "links.all_listed_up", nullptr, shown.up));
     else if (shown.up == 0 && shown.listed > 0 && none_up(node))
       node.add(about(shown, "links.none_up", nullptr, shown.listed));
@@ -147,7 +159,8 @@ void judge(NodeFacts& node, const Shown& shown) {
 
 void derive_nvlink_links(Facts& facts, const Input&, const Context&) {
   for (NodeFacts& node : facts.nodes())
-    for (const Shown& shown : shown_links(node)) judge(node, shown);
+    for (const int most = most_up(node); const Shown& shown : shown_links(node))
+      judge(node, shown, most);
 }
 
 }  // namespace

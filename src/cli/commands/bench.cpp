@@ -61,7 +61,9 @@ bool measure(const Bench& bench, const Engine& engine, report::BenchRun& run, Pr
                              bench.request.nccl.protocol,
                              bench.request.settings.check > 0,
                              bench.request.settings.iterations,
-                             true};
+                             true,
+                             {},
+                             bench.request.program ? &*bench.request.program : nullptr};
   const std::vector<std::int64_t> sizes = bench.request.settings.range.sizes().value();
   for (const std::int64_t bytes : sizes) {
     if (bench.session.json)
@@ -175,6 +177,7 @@ std::function<int(Session&)> set_up(CLI::App& app) {
       "  isleway bench all_reduce -m topo.xml -g 4 --algo RING --proto SIMPLE\n"
       "  isleway bench all -m dgx-a100 --json\n"
       "  isleway bench all_reduce -m dgx-h100 --fail gpu3:nvlink5 --env NCCL_NVLS_ENABLE=0\n"
+      "  isleway bench all_reduce -m dgx-h100 --algo-file allreduce.xml --engine flow\n"
       "  isleway bench all_reduce -m dgx-h100 --engine packet --ber 1e-9 --sizes 256M\n"
       "  isleway bench all_reduce -m dgx-h100 --engine flow --sizes 16M --trace trace.json");
   return [options](Session& session) { return run(*options, session); };

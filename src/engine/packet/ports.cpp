@@ -71,6 +71,9 @@ void Ports::add_port(LinkId id, const Link& link, bool forward, double cables, b
       rules.limit_bytes = std::max(least, options_.rules.switch_buffer.count());
       rules.resume_bytes = rules.limit_bytes - options_.rules.pause_resume_gap.count();
     }
+    // Packets of a long train go on while others of it arrive: it is not held back until there is
+    // room for all of it.
+    rules.most_at_once = rules.limit_bytes / 4;
     std::ranges::fill(port.gates, link::Gate(rules));
   }
   ports_.push_back(std::move(port));

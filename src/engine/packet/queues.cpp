@@ -211,8 +211,9 @@ std::int64_t Transport::occupy(const Train& train, PortId port_id, const OnWire&
   }
   std::int64_t occupied = on_wire.time;
   if (port.debt > 0) {
-    // Only what came while it was busy itself costs anything.
-    port.debt = std::max(0.0, port.debt - static_cast<double>(now_ - port.free_at));
+    // Only what came while it was busy itself costs anything, not what came since then.
+    const auto idle = static_cast<double>(now_ - port.free_at);
+    port.debt = std::max(0.0, port.debt - idle * port.reverse_cost);
     occupied += static_cast<std::int64_t>(port.debt);
     port.debt = 0;
   }

@@ -27,7 +27,7 @@ std::int64_t quickest(const Network& network) {
 
 Regions::Regions(const Fabric& fabric) : fabric_(fabric) {
   const std::size_t nics = fabric.network().attachments().size();
-  const std::size_t share = std::max(kLeastNics, (nics + kMost - 1) / kMost);
+  const std::size_t share = std::max(kNics, (nics + kMost - 1) / kMost);
   lookahead_ = quickest(fabric.network());
   std::size_t in_last = 0;
   first_nic_.push_back(0);

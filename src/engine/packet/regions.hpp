@@ -16,12 +16,13 @@ namespace isleway {
 /// a region only by a link of the network.
 class Regions {
  public:
-  /// As the network's size has it, whatever runs on it: no more than kMost, each of at least
-  /// kLeastNics NICs. One, where a cable without latency leaves no lookahead.
+  /// As the network's size has it, whatever runs on it: of kNics NICs, or one unit where that has
+  /// more; larger where there would be more than kMost. One, where a cable without latency leaves
+  /// no lookahead.
   explicit Regions(const Fabric& fabric);
 
   static constexpr std::uint32_t kMost = 64;
-  static constexpr std::size_t kLeastNics = 32;
+  static constexpr std::size_t kNics = 32;
 
   std::uint32_t count() const { return count_; }
   std::uint32_t of(LinkId link) const;

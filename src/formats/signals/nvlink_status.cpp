@@ -226,7 +226,7 @@ int recognise(const TextIndex& text) {
   if (text.has("Link 0:") || text.has("Link 0,")) return 80;
   if (text.has("(UUID: ") && text.has("GPU ")) return 70;
   // A part of an output: links without the first, or GPUs without UUIDs.
-  return text.has("GB/s") || text.has("nactive") ? 30 : 0;
+  return text.has("GB/s") || text.has("nactive") || text.has("Recovery Errors:") ? 30 : 0;
 }
 
 void read(std::string_view text, const Location& from, Signals& signals, Notices& notices) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "virtual/cudart/kernels.hpp"
+#include "virtual/cudart/places.hpp"
 
 namespace isleway::vgpu::cudart {
 namespace {
@@ -42,17 +43,6 @@ KernelWork does(std::vector<Span> reads, std::vector<Span> writes, std::function
 
 Span span(const void* first, std::uint64_t bytes) {
   return {static_cast<const std::byte*>(first), static_cast<std::size_t>(bytes)};
-}
-
-/// What the addresses stand for: a multicast address, many places.
-std::vector<std::byte*> places(Process& process, const void* address, std::uint64_t bytes) {
-  auto* first = static_cast<std::byte*>(const_cast<void*>(address));
-  const Block* block = process.memory().find(address);
-  if (block == nullptr || block->space != Space::multicast) return {first};
-  std::vector<std::byte*> all;
-  for (const MappedMemory::Target& target : process.mapped().targets(first, bytes))
-    all.push_back(target.address);
-  return all;
 }
 
 /// Words of a repeated pattern, written or compared.

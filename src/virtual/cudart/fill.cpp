@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "virtual/cudart/graph.hpp"
+#include "virtual/cudart/places.hpp"
 
 namespace isleway::vgpu::cudart {
 namespace {
@@ -13,16 +14,6 @@ void write(std::byte* to, std::size_t bytes, std::uint32_t value, unsigned eleme
     return;
   }
   for (std::size_t i = 0; i + element <= bytes; i += element) std::memcpy(to + i, &value, element);
-}
-
-/// Where the bytes are; a multicast address is many places.
-std::vector<std::byte*> places(Process& process, std::byte* first, std::size_t bytes) {
-  const Block* block = process.memory().find(first);
-  if (block == nullptr || block->space != Space::multicast) return {first};
-  std::vector<std::byte*> all;
-  for (const MappedMemory::Target& target : process.mapped().targets(first, bytes))
-    all.push_back(target.address);
-  return all;
 }
 
 }  // namespace

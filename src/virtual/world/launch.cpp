@@ -110,10 +110,7 @@ Result<RunEnd> run_program(World& world, const std::vector<std::string>& command
     const std::string& file = &word == &command.front() ? program : word;
     std::error_code error;
     if (fs::is_regular_file(file, error) && has_static_cudart(file))
-      return fail(file + " has the CUDA runtime linked into it, which no library can replace",
-                  "a program that loads libcudart.so",
-                  "build it with: nvcc -cudart shared, or cmake "
-                  "-DCMAKE_CUDA_RUNTIME_LIBRARY=Shared, or make CUDARTLIB=cudart");
+      return tl::unexpected(static_cudart_error(file));
   }
   const auto libraries = library_folder();
   if (!libraries) return tl::unexpected(libraries.error());

@@ -63,4 +63,12 @@ bool has_static_cudart(const std::string& path) {
   return gpu_code;
 }
 
+Error static_cudart_error(const std::string& program) {
+  return {{},
+          program + " has the CUDA runtime linked into it, which no library can replace",
+          "a program that loads libcudart.so",
+          "build it with: nvcc -cudart shared, or cmake -DCMAKE_CUDA_RUNTIME_LIBRARY=Shared, or "
+          "make CUDARTLIB=cudart"};
+}
+
 }  // namespace isleway::vgpu

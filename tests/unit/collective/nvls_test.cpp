@@ -2,6 +2,8 @@
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <map>
 #include <numeric>
 
 #include "isleway/collective/network_tree.hpp"
@@ -29,6 +31,28 @@ TEST(Nvls, EveryCollectiveIsRightOnOneIsland) {
         }
 }
 
+/// Connections, bytes and messages by sender and receiver, channels taken together.
+using BetweenAgents = std::map<std::pair<int, int>, std::array<std::int64_t, 3>>;
+
+void add(BetweenAgents& sums, const Load& load, int alike) {
+  auto& sum = sums[{load.from.agent, load.to.agent}];
+  sum[0] += alike;
+  sum[1] += load.bytes * alike;
+  sum[2] += load.messages * alike;
+}
+
+BetweenAgents between_agents(const Schedule& schedule) {
+  BetweenAgents sums;
+  schedule.loads([&](const Load& load) { add(sums, load, 1); });
+  return sums;
+}
+
+BetweenAgents between_agents_of_alike(const Schedule& schedule) {
+  BetweenAgents sums;
+  schedule.alike_loads([&](const Load& load, int alike) { add(sums, load, alike); });
+  return sums;
+}
+
 RC_GTEST_PROP(NvlsTree, IsRightForAnyIslandsHeadsAndChunking, ()) {
   const int size = *rc::gen::inRange(1, 6), count = *rc::gen::inRange(1, 8);
   const CollectiveCall call{Collective::all_reduce,
@@ -50,6 +74,7 @@ RC_GTEST_PROP(NvlsTree, IsRightForAnyIslandsHeadsAndChunking, ()) {
                            make_network_nvls(call, channels, islands, heads, chunking)}) {
     RC_ASSERT(nvls.has_value());
     RC_ASSERT(problem_with(call, **nvls, 1, random()) == std::string());
+    RC_ASSERT(between_agents(**nvls) == between_agents_of_alike(**nvls));
   }
 }
 

@@ -12,7 +12,7 @@
 namespace isleway::testing {
 
 /// GPUs 0 to n-1 around one switch; link i joins GPU i (its `a`) to the switch.
-inline Fabric star(int gpus, Rate rate, Efficiency efficiency = {}) {
+inline Fabric star(int gpus, Rate rate, Efficiency efficiency = {}, Time latency = {}) {
   UnitParts parts;
   parts.name = "star";
   for (int i = 0; i < gpus; ++i) {
@@ -33,6 +33,7 @@ inline Fabric star(int gpus, Rate rate, Efficiency efficiency = {}) {
     link.b = static_cast<DeviceIndex>(gpus);
     link.link_rate = rate;
     link.efficiency = efficiency;
+    link.latency = latency;
     parts.links.push_back(link);
   }
   auto unit = Unit::make(std::move(parts));

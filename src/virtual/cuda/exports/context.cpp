@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "isleway/virtual/identity.hpp"
+#include "isleway/virtual/launch.hpp"
 #include "virtual/cuda/exports/driver.hpp"
 #include "virtual/device/attributes.hpp"
 
@@ -189,6 +190,20 @@ CUDA_API cuGetProcAddress(const char* symbol, void** out, int, std::uint64_t) {
 }
 CUDA_API cuGetProcAddress_v2(const char* symbol, void** out, int, std::uint64_t, int* status) {
   return proc_address(symbol, out, status);
+}
+
+CUDA_API cuGetExportTable(const void** out, const void*) {
+  // Which only a runtime inside the program itself asks for; `isleway run` sees those that it
+  // starts, and not those that a launcher starts.
+  static const bool told = [] {
+    const bool inside = has_static_cudart("/proc/self/exe");
+    if (inside)
+      std::fprintf(stderr, "isleway: %s\n", static_cudart_error("the program").text().c_str());
+    return inside;
+  }();
+  (void)told;
+  if (out != nullptr) *out = nullptr;
+  return refuse("cuGetExportTable");
 }
 
 CUDA_API cuDeviceGet(CUdevice* out, int ordinal) {

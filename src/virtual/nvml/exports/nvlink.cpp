@@ -70,13 +70,6 @@ nvmlReturn_t tell_remote(nvmlDevice_t device, unsigned link, nvmlPciInfo_t* out,
   });
 }
 
-nvmlReturn_t nothing_to_set(nvmlDevice_t device, unsigned link) {
-  return ask(device, [&](Library&, const Gpu& gpu) {
-    const Port* port = nullptr;
-    return port_of(gpu, link, &port);
-  });
-}
-
 }  // namespace
 
 NVML_API nvmlDeviceGetNvLinkState(nvmlDevice_t device, unsigned link, nvmlEnableState_t* out) {
@@ -141,7 +134,11 @@ NVML_API nvmlDeviceGetNvLinkErrorCounter(nvmlDevice_t device, unsigned link,
 }
 // Counters belong to the run, at which other processes look as well.
 NVML_API nvmlDeviceResetNvLinkErrorCounters(nvmlDevice_t device, unsigned link) {
-  return nothing_to_set(device, link);
+  return ask(device, [&](Library&, const Gpu& gpu) {
+    const Port* port = nullptr;
+    const nvmlReturn_t there = port_of(gpu, link, &port);
+    return there == NVML_SUCCESS ? NVML_ERROR_NO_PERMISSION : there;
+  });
 }
 NVML_API nvmlDeviceGetNvLinkUtilizationCounter(nvmlDevice_t device, unsigned link, unsigned counter,
                                                unsigned long long* received,
