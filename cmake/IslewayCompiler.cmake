@@ -41,19 +41,20 @@ else()
 endif()
 option(ISLEWAY_PCH "Precompile the big headers" ${ISLEWAY_PCH_DEFAULT})
 
-# Precompiles common headers with the first room, and lets the others reuse them. Not for tests:
-# there GCC 12 then warns of its own strings.
+# Precompiles common headers for a target, and the further ones that are given. Targets that give
+# the same reuse what the first of them made.
 function(isleway_precompile target)
   if(NOT ISLEWAY_PCH)
     return()
   endif()
-  get_property(owner GLOBAL PROPERTY isleway_precompiled)
+  string(MAKE_C_IDENTIFIER "isleway_precompiled_${ARGN}" key)
+  get_property(owner GLOBAL PROPERTY ${key})
   if(owner)
     target_precompile_headers(${target} REUSE_FROM ${owner})
   else()
-    set_property(GLOBAL PROPERTY isleway_precompiled ${target})
+    set_property(GLOBAL PROPERTY ${key} ${target})
     target_precompile_headers(${target} PRIVATE <algorithm> <array> <cmath> <functional> <map>
       <memory> <numeric> <optional> <set> <span> <string> <unordered_map> <variant> <vector>
-      <fmt/format.h> <tl/expected.hpp>)
+      <fmt/format.h> <tl/expected.hpp> ${ARGN})
   endif()
 endfunction()

@@ -1,6 +1,7 @@
 # A room is a static library made of src/<room>/**.cpp; adding a file needs no other change.
+# PRECOMPILES are big headers that most of its files include.
 function(isleway_room name)
-  cmake_parse_arguments(arg "" "" "USES;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(arg "" "" "USES;LIBRARIES;PRECOMPILES" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cpp)
   # Programs have their main, libraries that programs load what they export.
   list(FILTER sources EXCLUDE REGEX "/main\\.cpp$|/exports/")
@@ -8,7 +9,7 @@ function(isleway_room name)
   target_include_directories(isleway_${name} PUBLIC ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
   list(TRANSFORM arg_USES PREPEND isleway_)
   target_link_libraries(isleway_${name} PUBLIC ${arg_USES} ${arg_LIBRARIES})
-  isleway_precompile(isleway_${name})
+  isleway_precompile(isleway_${name} ${arg_PRECOMPILES})
 endfunction()
 
 # Collects what the files of src/<room>/<folder> define, one `const <Type> <stem>_<suffix>`
