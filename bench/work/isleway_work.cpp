@@ -7,42 +7,11 @@ namespace {
 
 using namespace isleway;
 
-/// Over the star's switch; a message arrives the links' latency after its last byte left.
-class StarWiring final : public Wiring {
+/// From each rank to the next; a message arrives the links' latency after its last byte left.
+class RingWiring final : public Wiring {
  public:
-  explicit StarWiring(int ranks) : routes_(static_cast<std::size_t>(ranks)) {
-    for (std::uint32_t i = 0; i < routes_.size(); ++i) {
-      routes_[i].kind = PathKind::nvl;
-      routes_[i].hops = {{i, true, 1}, {(i + 1) % static_cast<std::uint32_t>(ranks), false, 1}};
-    }
-  }
-  Connection connection(Port from, Port) const override {
-    Connection connection;
-    connection.route = &routes_[static_cast<std::size_t>(from.agent)];
-    connection.latency = Time::seconds(work::kLatency);
-    return connection;
-  }
-  Time start() const override { return Time(); }
+  explicit RingWiring(std::vector<Route> routes) : routes_(std::move(routes)) {}
 
- private:
-  std::vector<Route> routes_;  ///< from each rank to the next
-};
-
-/// Around islands: from a GPU to the next over the island's switch, from an island's last GPU to
-/// the next island's first over the network.
-class IslandRingWiring final : public Wiring {
- public:
-  explicit IslandRingWiring(const Fabric& fabric) : routes_(fabric.gpu_count()) {
-    const auto gpus = static_cast<std::uint32_t>(routes_.size());
-    constexpr auto kIsland = static_cast<std::uint32_t>(work::kIslandGpus);
-    for (std::uint32_t i = 0; i < gpus; ++i) {
-      const std::uint32_t next = (i + 1) % gpus;
-      const std::uint32_t out = i / kIsland == next / kIsland ? 0 : kIsland;
-      routes_[i].kind = PathKind::nvl;
-      routes_[i].hops = {{fabric.link_id(i / kIsland, out + i % kIsland), true, 1},
-                         {fabric.link_id(next / kIsland, out + next % kIsland), false, 1}};
-    }
-  }
   Connection connection(Port from, Port) const override {
     Connection connection;
     connection.route = &routes_[static_cast<std::size_t>(from.agent)];
@@ -54,6 +23,32 @@ class IslandRingWiring final : public Wiring {
  private:
   std::vector<Route> routes_;
 };
+
+/// Over the star's switch.
+RingWiring star_wiring(int ranks) {
+  std::vector<Route> routes(static_cast<std::size_t>(ranks));
+  for (std::uint32_t i = 0; i < routes.size(); ++i) {
+    routes[i].kind = PathKind::nvl;
+    routes[i].hops = {{i, true, 1}, {(i + 1) % static_cast<std::uint32_t>(ranks), false, 1}};
+  }
+  return RingWiring(std::move(routes));
+}
+
+/// Around islands: from a GPU to the next over the island's switch, from an island's last GPU to
+/// the next island's first over the network.
+RingWiring island_wiring(const Fabric& fabric) {
+  std::vector<Route> routes(fabric.gpu_count());
+  const auto gpus = static_cast<std::uint32_t>(routes.size());
+  constexpr auto kIsland = static_cast<std::uint32_t>(work::kIslandGpus);
+  for (std::uint32_t i = 0; i < gpus; ++i) {
+    const std::uint32_t next = (i + 1) % gpus;
+    const std::uint32_t out = i / kIsland == next / kIsland ? 0 : kIsland;
+    routes[i].kind = PathKind::nvl;
+    routes[i].hops = {{fabric.link_id(i / kIsland, out + i % kIsland), true, 1},
+                      {fabric.link_id(next / kIsland, out + next % kIsland), false, 1}};
+  }
+  return RingWiring(std::move(routes));
+}
 
 struct Measured {
   double seconds = 0;
@@ -97,10 +92,10 @@ Measured training_step(int gpus, const SpeedUps& speed_ups) {
 Measured run(const work::Request& request) {
   const SpeedUps speed_ups = request.plain ? SpeedUps::none() : SpeedUps{};
   if (request.what == "s1")
-    return ring(work::star(request.size), StarWiring(request.size), speed_ups);
+    return ring(work::star(request.size), star_wiring(request.size), speed_ups);
   if (request.what == "s6") {
     const Fabric fabric = work::islands(request.size / work::kIslandGpus);
-    return ring(fabric, IslandRingWiring(fabric), speed_ups);
+    return ring(fabric, island_wiring(fabric), speed_ups);
   }
   if (request.what == "s2")
     return traffic(work::star(request.size), work::EveryPair(request.size), speed_ups, false);

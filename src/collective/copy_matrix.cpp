@@ -67,6 +67,27 @@ double self_copy_GBs(const Parts& parts, const Device& gpu) {
   return part == nullptr ? 0 : part->local_copy_rate.GBs();
 }
 
+/// Two GPUs' ways to one another through the host's memory.
+struct StagedWays {
+  StagedWay there, back;
+
+  /// Copies over both at once. They point into this object.
+  std::vector<Connection> exchange(const CopyPrices& prices, const Fabric& fabric) const {
+    return {staged_copy(prices, fabric, there, true), staged_copy(prices, fabric, back, true)};
+  }
+};
+
+/// Nothing where one of them does not reach the host or not the other.
+std::optional<StagedWays> staged_ways(const Fabric& fabric, DeviceRef a, DeviceRef b,
+                                      const std::optional<HostWay>& host_a,
+                                      const std::optional<HostWay>& host_b) {
+  if (!host_a || !host_b) return std::nullopt;
+  auto there = staged_way(fabric, a, b, *host_a, *host_b);
+  auto back = staged_way(fabric, b, a, *host_b, *host_a);
+  if (!there || !back) return std::nullopt;
+  return StagedWays{*std::move(there), *std::move(back)};
+}
+
 class MatrixMaker {
  public:
   MatrixMaker(const Fabric& fabric, const Parts& parts, const CopyPrices& prices,
@@ -132,14 +153,10 @@ Result<void> MatrixMaker::fill_peers(GpuId a, GpuId b, const Route& there, const
 }
 
 Result<void> MatrixMaker::fill_staged(GpuId a, GpuId b) {
-  if (!host_[a] || !host_[b]) return {};
-  const DeviceRef from = fabric_.gpu(a), to = fabric_.gpu(b);
-  const auto there = staged_way(fabric_, from, to, *host_[a], *host_[b]);
-  const auto back = staged_way(fabric_, to, from, *host_[b], *host_[a]);
-  if (!there || !back) return {};
-  const std::vector<Connection> one = {staged_copy(prices_, fabric_, *there, false)};
-  const std::vector<Connection> two = {staged_copy(prices_, fabric_, *there, true),
-                                       staged_copy(prices_, fabric_, *back, true)};
+  const auto ways = staged_ways(fabric_, fabric_.gpu(a), fabric_.gpu(b), host_[a], host_[b]);
+  if (!ways) return {};
+  const std::vector<Connection> one = {staged_copy(prices_, fabric_, ways->there, false)};
+  const std::vector<Connection> two = ways->exchange(prices_, fabric_);
   constexpr Bytes chunk = CopyPrices::kChunk;
   if (auto ok = set(result_.unidirectional_no_p2p_GBs, a, b, one, chunk); !ok) return ok;
   if (auto ok = set(result_.bidirectional_no_p2p_GBs, a, b, two, chunk); !ok) return ok;
@@ -231,15 +248,8 @@ Result<double> exchange_rate(const Fabric& fabric, const Parts& parts, GpuId a, 
     return clock.rate(peer_exchange(*prices, parts, fabric, there, back,
                                     {.reading = false, .low_clock = !options.full_clock}),
                       kCopied);
-  const auto host_a = host_way(fabric, from), host_b = host_way(fabric, to);
-  if (host_a && host_b) {
-    const auto there_way = staged_way(fabric, from, to, *host_a, *host_b);
-    const auto back_way = staged_way(fabric, to, from, *host_b, *host_a);
-    if (there_way && back_way)
-      return clock.rate({staged_copy(*prices, fabric, *there_way, true),
-                         staged_copy(*prices, fabric, *back_way, true)},
-                        CopyPrices::kChunk);
-  }
+  if (const auto ways = staged_ways(fabric, from, to, host_way(fabric, from), host_way(fabric, to)))
+    return clock.rate(ways->exchange(*prices, fabric), CopyPrices::kChunk);
   return fail(
       fmt::format("nothing joins {} and {}", fabric.device_name(from), fabric.device_name(to)));
 }
