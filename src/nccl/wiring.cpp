@@ -61,9 +61,8 @@ int NcclWiring::network_peers(const CollectiveCall& call) const {
 int NcclWiring::rank_of(int agent) const {
   const Graphs& graphs = context_.graphs;
   if (agent < graphs.ranks()) return agent;
-  const int heads = std::max(1, graphs.nvls.channels);
   const int number = agent - graphs.ranks();
-  return graphs.nodes[number / heads].ranks[number % heads];
+  return graphs.nodes[number / nvls_heads()].ranks[number % nvls_heads()];
 }
 
 bool NcclWiring::is_network_switch(int agent) const {
@@ -71,13 +70,14 @@ bool NcclWiring::is_network_switch(int agent) const {
   const bool nvls = algorithm_ == Algorithm::nvls || algorithm_ == Algorithm::nvls_tree ||
                     algorithm_ == Algorithm::p2p;
   const Graphs& graphs = context_.graphs;
-  const std::size_t nvswitches = nvls ? graphs.nodes.size() * std::max(1, graphs.nvls.channels) : 0;
+  const std::size_t nvswitches =
+      nvls ? graphs.nodes.size() * static_cast<std::size_t>(nvls_heads()) : 0;
   return agent >= graphs.ranks() + static_cast<int>(nvswitches);
 }
 
 int NcclWiring::first_nvswitch(int rank) const {
   const Graphs& graphs = context_.graphs;
-  return graphs.ranks() + graphs.node_of_rank[rank] * std::max(1, graphs.nvls.channels);
+  return graphs.ranks() + graphs.node_of_rank[rank] * nvls_heads();
 }
 
 int NcclWiring::graph_channel(Port port) const {

@@ -1,6 +1,7 @@
 // The price of each connection of a call: way, protocol, threads, buffers.
 #pragma once
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "isleway/engine.hpp"
@@ -46,6 +47,8 @@ class NcclWiring final : public Wiring {
   const Way& way(Key key) const;
   int rank_of(int agent) const;
   int network_peers(const CollectiveCall& call) const;
+  /// Agents of each node that act for NVSwitches.
+  int nvls_heads() const { return std::max(1, context_.graphs.nvls.channels); }
   bool is_switch(int agent) const { return agent >= context_.graphs.ranks(); }
   /// The agent that acts for the first head of a rank's node.
   int first_nvswitch(int rank) const;
